@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one place where kernels differ between the GPU's compiler and the software GPU's (a host
+ * compiler). Kernels write arithmetic whose bits matter through af::arith: it never contracts, and
+ * rounds and flushes as its name says, whatever the compiler's flags.
+ */
+#ifndef AF_FUSED_DEVICE_H
+#define AF_FUSED_DEVICE_H
+
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+#define AF_SOFTGPU 0
+#define AF_NOINLINE __noinline__
+#else
+#include "tests/softgpu/device.h"
+#define AF_SOFTGPU 1
+#define AF_NOINLINE __attribute__((noinline))
+#endif
+
+namespace af
+{
+/* FTZ: subnormal operands and results become zero. */
+template <bool FTZ> struct arith {
+#if !AF_SOFTGPU
+#define AF_PTX(name, params, ieee, ftz, ...)                                                     \
+	static __device__ __forceinline__ float name params                                      \
+	{                                                                                        \
+		float r;                                                                         \
+		if (FTZ)                                                                         \
+			asm(ftz : "=f"(r) : __VA_ARGS__);                                        \
+		else                                                                             \
+			asm(ieee : "=f"(r) : __VA_ARGS__);                                       \
+		return r;                                                                        \
+	}
+#define AF_ONE(name, op, suffix)                                                                 \
+	AF_PTX(name, (float a), op suffix " %0, %1;", op ".ftz" suffix " %0, %1;", "f"(a))
+#define AF_TWO(name, op, suffix)                                                                 \
+	AF_PTX(name, (float a, float b), op suffix " %0, %1, %2;", op ".ftz" suffix " %0, %1, %2;", \
+	       "f"(a), "f"(b))
+	AF_TWO(add, "add.rn", ".f32")
+	AF_TWO(mul, "mul.rn", ".f32")
+	AF_PTX(fma, (float a, float b, float c), "fma.rn.f32 %0, %1, %2, %3;",
+	       "fma.rn.ftz.f32 %0, %1, %2, %3;", "f"(a), "f"(b), "f"(c))
+	AF_TWO(div_rn, "div.rn", ".f32")
+	AF_TWO(div_fast, "div.approx", ".f32")
+	AF_ONE(sqrt_rn, "sqrt.rn", ".f32")
+	AF_ONE(sqrt_fast, "sqrt.approx", ".f32")
+	AF_ONE(rcp_rn, "rcp.rn", ".f32")
+	AF_ONE(rsqrt_fast, "rsqrt.approx", ".f32")
+#undef AF_PTX
+#undef AF_ONE
+#undef AF_TWO
+#else
+	static float z(float v)
+	{
+		return FTZ ? softgpu::flush(v) : v;
+	}
+	static float add(float a, float b)
+	{
+		return z(__fadd_rn(z(a), z(b)));
+	}
+	static float mul(float a, float b)
+	{
+		return z(__fmul_rn(z(a), z(b)));
+	}
+	static float fma(float a, float b, float c)
+	{
+		return z(__fmaf_rn(z(a), z(b), z(c)));
+	}
+	static float div_rn(float a, float b)
+	{
+		return z(__fdiv_rn(z(a), z(b)));
+	}
+	static float div_fast(float a, float b)
+	{
+		return z(softgpu::approx_div(z(a), z(b)));
+	}
+	static float sqrt_rn(float a)
+	{
+		return z(__fsqrt_rn(z(a)));
+	}
+	static float sqrt_fast(float a)
+	{
+		return z(softgpu::approx_sqrt(z(a)));
+	}
+	static float rcp_rn(float a)
+	{
+		return z(__frcp_rn(z(a)));
+	}
+	static float rsqrt_fast(float a)
+	{
+		return z(softgpu::approx_rsqrt(z(a)));
+	}
+#endif
+};
+
+/* Double precision needs no such care: these are all we use of it. */
+static __device__ inline double add_double(double a, double b)
+{
+	return __dadd_rn(a, b);
+}
+static __device__ inline double rcp_sqrt_double(double a)
+{
+	return __drcp_rn(__dsqrt_rn(a));
+}
+
+/* Element types in memory, as their bits, and as float. */
+struct f32 {
+	typedef uint32_t bits;
+	static __device__ __forceinline__ float load(bits v)
+	{
+		return __uint_as_float(v);
+	}
+	static __device__ __forceinline__ bits round(float v)
+	{
+		return __float_as_uint(v);
+	}
+};
+struct f16 {
+	typedef uint16_t bits;
+	static __device__ __forceinline__ float load(bits v)
+	{
+		return __half2float(__ushort_as_half(v));
+	}
+	static __device__ __forceinline__ bits round(float v)
+	{
+		return __half_as_ushort(__float2half_rn(v));
+	}
+};
+struct bf16 {
+	typedef uint16_t bits;
+	static __device__ __forceinline__ float load(bits v)
+	{
+		return __uint_as_float((uint32_t)v << 16);
+	}
+	static __device__ __forceinline__ bits round(float v)
+	{
+		return __bfloat16_as_ushort(__float2bfloat16_rn(v));
+	}
+};
+}
+
+#endif

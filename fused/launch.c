@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which kernel runs a candidate on a group, with how many threads and how much shared memory. */
+#include <string.h>
+
+#include "fused/add_rmsnorm.h"
+#include "fused/candidate.h"
+#include "fused/check.h"
+
+const char *const fused_kernels[] = {
+#define ADD_RMSNORM(name, type, layout, ftz, move) #name,
+#define COMPARE(name, type) #name,
+#define PUBLISH(name) #name,
+#include "fused/kernels.def"
+#undef ADD_RMSNORM
+#undef COMPARE
+#undef PUBLISH
+	NULL};
+const unsigned fused_nkernels = sizeof(fused_kernels) / sizeof(*fused_kernels) - 1;
+
+enum {
+#define ADD_RMSNORM(name, type, layout, ftz, move) KERNEL_##name,
+#define COMPARE(name, type) KERNEL_##name,
+#define PUBLISH(name) KERNEL_##name,
+#include "fused/kernels.def"
+#undef ADD_RMSNORM
+#undef COMPARE
+#undef PUBLISH
+};
+
+enum { MOVE_narrow, MOVE_wide };
+
+/* Kernel number plus 1; 0 where there is none. */
+static const uint8_t kernel_of[DT_COUNT][2][3][2] = {
+#define ADD_RMSNORM(name, type, layout, ftz, move) [DT_##type][ftz][layout][MOVE_##move] = KERNEL_##name + 1,
+#define COMPARE(name, type)
+#define PUBLISH(name)
+#include "fused/kernels.def"
+#undef ADD_RMSNORM
+#undef COMPARE
+#undef PUBLISH
+};
+static const uint8_t compare_of[DT_COUNT] = {
+#define ADD_RMSNORM(name, type, layout, ftz, move)
+#define COMPARE(name, type) [DT_##type] = KERNEL_##name + 1,
+#define PUBLISH(name)
+#include "fused/kernels.def"
+#undef ADD_RMSNORM
+#undef COMPARE
+#undef PUBLISH
+};
+
+static void set_kernel(struct fused_launch *out, unsigned index, const void *args, size_t bytes)
+{
+	out->index = index;
+	out->kernel = fused_kernels[index];
+	out->param_bytes = (unsigned)bytes;
+	memcpy(out->params, args, bytes);
+}
+
+static void set_shape(struct fused_launch *out, int64_t blocks, unsigned threads, unsigned shmem)
+{
+	enum { MAX_BLOCKS = 0x7fffffff }; /* kernels step over rows by the grid */
+
+	out->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks);
+	out->block[0] = threads;
+	out->grid[1] = out->grid[2] = out->block[1] = out->block[2] = 1;
+	out->shmem = shmem;
+}
+
+/* The widest access up to 16 bytes that every row's start allows. */
+static uint8_t width(uint64_t addr, int64_t pitch)
+{
+	uint64_t bits = addr | (uint64_t)pitch | 16;
+
+	return (uint8_t)(bits & -bits);
+}
+
+static unsigned round16(size_t bytes)
+{
+	return (unsigned)((bytes + 15) / 16 * 16);
+}
+
+static unsigned pow2_up(int64_t n, unsigned least, unsigned most)
+{
+	unsigned p = least;
+
+	while (p < most && p < n)
+		p *= 2;
+	return p;
+}
+
+/* Fills operands; returns whether all accesses are 16 bytes wide, or -1 if a pointer is not even
+ * aligned to its element. */
+static int set_operands(const struct group *g, struct add_rmsnorm_args *a)
+{
+	static const uint8_t slot[OPERAND_COUNT] = {ADD_RMSNORM_A, ADD_RMSNORM_B, ADD_RMSNORM_SUM,
+						    ADD_RMSNORM_W, ADD_RMSNORM_OUT};
+	int wide = 1;
+
+	for (unsigned i = 0; i < OPERAND_COUNT; i++) {
+		const struct bound *b = &g->bound[slot[i]];
+
+		if (b->use == BOUND_DEAD) {
+			a->width[i] = 16;
+			continue;
+		}
+		a->addr[i] = b->addr;
+		a->pitch[i] = g->rows > 1 ? b->pitch : 0;
+		a->width[i] = width(a->addr[i], a->pitch[i]);
+		if (a->width[i] < dtype_bytes(b->dtype))
+			return -1;
+		wide &= a->width[i] == 16;
+	}
+	return wide;
+}
+
+/*
+ * Layout and threads. Few rows: as many threads as there are chunks, for the shortest way through
+ * one row. Many rows: about two chunks a thread, several blocks beside each other on a processor.
+ */
+static int set_layout(const struct group *g, const struct fused_device *d, bool wide, bool each_thread,
+		      struct add_rmsnorm_args *a, struct fused_launch *out)
+{
+	size_t row = round16((size_t)g->cols * dtype_bytes(g->bound[ADD_RMSNORM_A].dtype));
+	unsigned sums = round16(sizeof(float) * (each_thread && a->f.threads > 32 ? a->f.threads : 32));
+	int64_t chunks = (int64_t)row / 16;
+	bool many = g->rows >= 2 * (int64_t)d->sm_count;
+	enum { WARPS = 4, WARP_CHUNKS = 64 };
+
+	if (row + sums > d->max_shmem) {
+		if (sums > d->max_shmem)
+			return -1;
+		a->team_bytes = sums;
+		set_shape(out, g->rows, ADD_RMSNORM_THREADS, sums);
+		return LAYOUT_LONG;
+	}
+	a->team_bytes = (uint32_t)row + sums;
+	if (wide && many && chunks <= WARP_CHUNKS) {
+		set_shape(out, (g->rows + WARPS - 1) / WARPS, WARPS * 32, WARPS * a->team_bytes);
+		return LAYOUT_WARP;
+	}
+	set_shape(out, g->rows, pow2_up(many && row <= 65536 ? chunks / 2 : chunks, 32, ADD_RMSNORM_THREADS),
+		  a->team_bytes);
+	return LAYOUT_BLOCK;
+}
+
+int fused_launch(const struct group *g, const struct candidate *c, const struct fused_device *d,
+		 struct fused_launch *out)
+{
+	enum { MAX_COLS = 1 << 28 }; /* byte offsets within a row are 32-bit */
+	enum dtype t = g->bound[ADD_RMSNORM_A].dtype, wt = g->bound[ADD_RMSNORM_W].dtype;
+	struct add_rmsnorm_args a = {0};
+	double eps = candidate_eps(g, c);
+	int wide, layout;
+	unsigned kernel;
+
+	if (candidate_unpack(c->code, &a.f) || g->rows < 1 || g->cols < 1 || g->cols > MAX_COLS ||
+	    (wt != t && wt != DT_f32))
+		return -1;
+	wide = set_operands(g, &a);
+	if (wide < 0)
+		return -1;
+	wide &= wt == t && a.f.walk == FIELD_walk_STRIDED && !a.f.vec && !a.f.acc &&
+		a.f.root < FIELD_root_XDIV;
+	a.weight_bytes = (uint8_t)dtype_bytes(wt);
+	a.rows = g->rows;
+	a.cols = (int32_t)g->cols;
+	a.n = (float)g->cols;
+	a.inverse_n = 1.0f / a.n;
+	a.eps = (float)eps;
+	a.eps_double = eps;
+	layout = set_layout(g, d, wide, a.f.block == FIELD_block_HALVING || a.f.block == FIELD_block_ALL, &a,
+			    out);
+	if (layout < 0)
+		return -1;
+	kernel = kernel_of[t][a.f.ftz][layout][wide ? MOVE_wide : MOVE_narrow];
+	if (!kernel)
+		return -1;
+	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
+	set_kernel(out, kernel - 1, &a, sizeof(a));
+	return 0;
+}
+
+void fused_compare(uint64_t x, int64_t xpitch, uint64_t y, int64_t ypitch, int64_t rows, int64_t cols,
+		   enum dtype t, uint64_t counter, struct fused_launch *out)
+{
+	struct compare_args a = {.x = x, .y = y, .counter = counter, .xpitch = xpitch, .ypitch = ypitch,
+				 .rows = rows, .cols = cols};
+	enum { THREADS = 256, BLOCKS = 1024 };
+	int64_t blocks = (rows * cols + THREADS - 1) / THREADS;
+
+	set_kernel(out, compare_of[t] ? compare_of[t] - 1u : (unsigned)KERNEL_af_compare_f32, &a, sizeof(a));
+	set_shape(out, blocks < BLOCKS ? blocks : BLOCKS, THREADS, 0);
+}
+
+void fused_publish(uint64_t counter, uint64_t host_slot, uint64_t ticket, struct fused_launch *out)
+{
+	struct publish_args a = {.counter = counter, .slot = host_slot, .ticket = ticket};
+
+	set_kernel(out, KERNEL_af_publish, &a, sizeof(a));
+	set_shape(out, 1, 1, 0);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Our kernels for the software GPU. */
+#include "tests/softgpu/device.h"
+#include "fused/kernels.cuh"
+
+SOFTGPU_DYNAMIC_SHARED(af_shared)
+#define ADD_RMSNORM(name, type, layout, ftz, move) SOFTGPU_KERNEL(name)
+#define COMPARE(name, type) SOFTGPU_KERNEL(name)
+#define PUBLISH(name) SOFTGPU_KERNEL(name)
+#include "fused/kernels.def"

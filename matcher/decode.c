@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matcher/decode.h"
+
+#define DECODER(symbol) extern const struct decoder symbol;
+#include "matcher/decoders.def"
+#undef DECODER
+
+static const struct decoder *const decoder[] = {
+#define DECODER(symbol) &symbol,
+#include "matcher/decoders.def"
+#undef DECODER
+};
+
+void decode_kernel(struct kernel *k)
+{
+	k->decoder = NULL;
+	k->decoder_data = NULL;
+	for (unsigned i = 0; i < sizeof(decoder) / sizeof(decoder[0]) && !k->decoder; i++) {
+		k->decoder_data = decoder[i]->knows(k);
+		if (k->decoder_data)
+			k->decoder = decoder[i];
+	}
+}
+
+void op_opaque(struct op *op)
+{
+	op->code = OP_opaque;
+	op->vetted = op->has_eps = false;
+	op->noperand = op->nslot = 0;
+	op->rows = op->cols = 0;
+	op->eps = 0;
+}
+
+enum reason decode_launch(const struct launch *l, struct op *op)
+{
+	const struct kernel *k = l->kernel;
+	enum reason why;
+
+	op_opaque(op);
+	if (!k->decoder)
+		return REASON_UNKNOWN_KERNEL;
+	why = k->decoder->decode(k->decoder_data, l, op);
+	if (why)
+		op_opaque(op);
+	return why;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patterns and groups. A pattern is a small sub-graph of ops joined by operands; a group is one
+ * instance of it in a sequence of launches, with everything a fused kernel needs to stand in.
+ */
+#ifndef AF_MATCHER_GROUP_H
+#define AF_MATCHER_GROUP_H
+
+#include "matcher/launch.h"
+#include "matcher/op.h"
+#include "matcher/reason.h"
+
+enum {
+	PATTERN_MAX_NODES = 4,
+	PATTERN_MAX_JOINS = 6,
+	GROUP_MAX_OPERANDS = 8,
+};
+
+/* Operand `to_role` of node `to` is what node `from` left in its operand `from_role`. */
+struct join {
+	uint8_t from, from_role, to, to_role;
+};
+
+enum bound_use {
+	BOUND_READ = 1,  /* the group reads it before any member writes it */
+	BOUND_WRITE = 2, /* the group leaves it in memory: the fused kernel must store it */
+	BOUND_DEAD = 4,  /* written by a member, wholly overwritten by a later one: no store */
+};
+
+/* An operand of the whole group, seen as rows x cols. Slots are fixed by the pattern (its enum). */
+struct bound {
+	uint64_t addr;
+	int64_t pitch; /* bytes between rows; 0 broadcasts one row */
+	uint8_t dtype, use;
+};
+
+struct member {
+	struct launch launch; /* .params points to bytes the member owns */
+	struct op op;
+};
+
+struct group {
+	const struct pattern *pattern;
+	const struct member
+		*member[PATTERN_MAX_NODES]; /* pattern->nnode of them, in program order */
+	int64_t rows, cols;
+	double eps;
+	bool has_eps;
+	uint8_t nbound;
+	struct bound bound[GROUP_MAX_OPERANDS];
+};
+
+struct pattern {
+	const char *name;
+	uint8_t nnode, njoin;
+	enum opcode node[PATTERN_MAX_NODES]; /* in program order; node 0 begins a match */
+	struct join join[PATTERN_MAX_JOINS];
+	/*
+	 * Checks what is special to the pattern (types, rows, columns, pitches, aliasing inside the
+	 * group) for members in g->member and fills rows, cols, eps and bound[]. Returns
+	 * REASON_NONE, REASON_SHAPE or REASON_OVERLAP.
+	 */
+	enum reason (*bind)(struct group *g);
+};
+
+/* Bound slots of add_rmsnorm: sum = a + b; out = rmsnorm(sum) * w. */
+enum {
+	ADD_RMSNORM_A,
+	ADD_RMSNORM_B,
+	ADD_RMSNORM_SUM,
+	ADD_RMSNORM_W,
+	ADD_RMSNORM_OUT,
+	ADD_RMSNORM_NBOUND
+};
+
+#define PATTERN(name, symbol, help) extern const struct pattern symbol;
+#include "matcher/pattern.def"
+#undef PATTERN
+
+enum pattern_id {
+#define PATTERN(name, symbol, help) PATTERN_##name,
+#include "matcher/pattern.def"
+#undef PATTERN
+	PATTERN_COUNT
+};
+const struct pattern *pattern_get(enum pattern_id id);
+enum pattern_id pattern_id(const struct pattern *p);
+/* PATTERN_COUNT if no pattern has that name. */
+enum pattern_id pattern_parse(const char *name);
+
+/* Bytes a bound slot spans, for range checks. */
+struct range bound_range(const struct group *g, const struct bound *b);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matcher/key.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Elements a thread may handle in a grid rule; beyond, the grid is taken as fixed. */
+enum { MAX_PER_THREAD = 64, MAX_ROWS_PER_BLOCK = 64 };
+
+struct text {
+	char *at;
+	unsigned room; /* including the final NUL; 0 after an overflow */
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (!t->room)
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(t->at, t->room, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (unsigned)n >= t->room) {
+		t->room = 0;
+		return;
+	}
+	t->at += n;
+	t->room -= (unsigned)n;
+}
+
+/* Does the byte at that offset of the parameter buffer belong to an operand's or extent's slot? */
+static bool varies(const struct op *op, uint32_t offset)
+{
+	for (unsigned i = 0; i < op->nslot; i++) {
+		const struct slot *s = &op->slot[i];
+
+		if (role_kind((enum role)s->role) != ROLE_KIND_SCALAR &&
+		    offset - s->offset < s->bytes)
+			return true;
+	}
+	return false;
+}
+
+static void put_params(struct text *t, const struct launch *l, const struct op *op)
+{
+	const struct kernel *k = l->kernel;
+
+	for (uint32_t i = 0; i < k->nparam; i++) {
+		put(t, "%c", i ? ',' : ' ');
+		for (uint32_t b = k->param[i].offset; b < k->param[i].offset + k->param[i].bytes;
+		     b++)
+			if (varies(op, b))
+				put(t, "*");
+			else
+				put(t, "%02x", l->params[b]);
+	}
+}
+
+static uint32_t blocks(int64_t n, int64_t each)
+{
+	int64_t b = n > 0 && each > 0 ? (n + each - 1) / each : 0;
+
+	return b > UINT32_MAX ? 0 : (uint32_t)b;
+}
+
+/*
+ * How many rows (elements) a block (thread) handles so that n take `grid` blocks; 0: no such
+ * number. Several may fit a small n. Those that kernels are written with come first, so that
+ * launches of one kernel with other numbers of rows find the same rule: a block, a warp or a thread
+ * a row; then powers of two.
+ */
+static int64_t per_block(int64_t n, int64_t grid, int64_t unit, const int64_t likely[3],
+			 int64_t max)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (likely[i] && blocks(n, likely[i] * unit) == grid)
+			return likely[i];
+	for (int64_t k = 1; k <= max; k *= 2)
+		if (blocks(n, k * unit) == grid)
+			return k;
+	for (int64_t k = 1; k <= max; k++)
+		if (blocks(n, k * unit) == grid)
+			return k;
+	return 0;
+}
+
+void key_grid_rule(const struct launch *l, const struct op *op, char *rule)
+{
+	const bool by_rows = op->rows > 1 || op_operand(op, ROLE_weight);
+	const int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
+	const int64_t row_ways[3] = {1, threads / 32, threads}, element_ways[3] = {1, 0, 0};
+	int64_t k = 0;
+
+	if (l->grid[1] == 1 && l->grid[2] == 1 && by_rows)
+		k = per_block(op->rows, l->grid[0], 1, row_ways, MAX_ROWS_PER_BLOCK);
+	else if (l->grid[1] == 1 && l->grid[2] == 1)
+		k = per_block(op->cols, l->grid[0], l->block[0], element_ways, MAX_PER_THREAD);
+	if (!k)
+		snprintf(rule, 48, "%u,%u,%u", l->grid[0], l->grid[1], l->grid[2]);
+	else if (by_rows && k == 1)
+		snprintf(rule, 48, "rows");
+	else
+		snprintf(rule, 48, by_rows ? "rows/%d" : "n/block*%d", (int)k);
+}
+
+bool key_grid_apply(const char *rule, const struct op *op, const uint32_t block[3],
+		    uint32_t grid[3])
+{
+	int64_t n, each;
+
+	grid[1] = grid[2] = 1;
+	if (!strncmp(rule, "rows", 4)) {
+		n = op->rows;
+		each = rule[4] == '/' ? atoi(rule + 5) : 1;
+	} else if (!strncmp(rule, "n/block*", 8)) {
+		n = op->rows * op->cols;
+		each = (int64_t)atoi(rule + 8) * block[0];
+	} else {
+		return false;
+	}
+	grid[0] = n > 0 && each > 0 ? blocks(n, each) : 0;
+	return grid[0] > 0;
+}
+
+static void put_member(struct text *t, const struct member *m)
+{
+	const struct launch *l = &m->launch;
+	const struct kernel *k = l->kernel;
+	char rule[48];
+
+	key_grid_rule(l, &m->op, rule);
+	put(t, "%s %s %016" PRIx64 "%016" PRIx64 " block %u,%u,%u shmem %u grid %s params",
+	    opcode_name(m->op.code), k->name, k->image[0], k->image[1], l->block[0], l->block[1],
+	    l->block[2], l->shmem, rule);
+	put_params(t, l, &m->op);
+	if (m->op.has_eps)
+		put(t, " eps %.9g", m->op.eps);
+	for (unsigned i = 0; i < m->op.noperand; i++)
+		put(t, " %s:%s", role_name((enum role)m->op.operand[i].role),
+		    dtype_name((enum dtype)m->op.operand[i].dtype));
+	put(t, "\n");
+}
+
+/* The first slot at the same address: equal numbers mean one address. */
+static unsigned alias(const struct group *g, unsigned slot)
+{
+	unsigned i = 0;
+
+	while (g->bound[i].addr != g->bound[slot].addr)
+		i++;
+	return i;
+}
+
+int key_text(const struct group *g, const char *machine, char *text, unsigned size)
+{
+	struct text t = {text, size};
+
+	put(&t, "%s cols %" PRId64 "\n", g->pattern->name, g->cols);
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		put_member(&t, g->member[i]);
+	for (unsigned i = 0; i < g->nbound; i++) {
+		const struct bound *b = &g->bound[i];
+		int64_t dense = g->cols * dtype_bytes((enum dtype)b->dtype);
+
+		put(&t, "%u: use %u alias %u align %u", i, b->use, alias(g, i),
+		    (unsigned)(b->addr % 32));
+		if (b->pitch)
+			put(&t, " pitch dense%+" PRId64 "\n", b->pitch - dense);
+		else
+			put(&t, " broadcast\n");
+	}
+	put(&t, "%s\n", machine);
+	return t.room ? (int)(t.at - text) : -1;
+}
+
+struct key key_hash(const char *text, unsigned len)
+{
+	XXH128_hash_t h = XXH3_128bits(text, len);
+
+	return (struct key){{h.high64, h.low64}};
+}
+
+uint64_t key_site(const struct launch *l, const struct op *op)
+{
+	const struct kernel *k = l->kernel;
+	uint8_t params[512], *p = params, *const end = params + sizeof(params);
+	const uint32_t head[4] = {l->block[0], l->block[1], l->block[2], l->shmem};
+	uint64_t h = XXH3_64bits(k->name, strlen(k->name));
+
+	h = XXH3_64bits_withSeed(head, sizeof(head), h);
+	for (uint32_t i = 0; i < k->nparam; i++) {
+		uint32_t from = k->param[i].offset, bytes = k->param[i].bytes;
+
+		for (unsigned s = 0; s < op->nslot; s++) /* a varied parameter is one whole slot */
+			if (op->slot[s].offset == from && op->slot[s].bytes == bytes &&
+			    role_kind((enum role)op->slot[s].role) != ROLE_KIND_SCALAR)
+				bytes = 0;
+		for (uint32_t b = from; b < from + bytes; b++) {
+			if (p == end) {
+				h = XXH3_64bits_withSeed(params, sizeof(params), h);
+				p = params;
+			}
+			*p++ = varies(op, b) ? 0 : l->params[b];
+		}
+	}
+	return XXH3_64bits_withSeed(params, (size_t)(p - params), h);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The op: what one launch computes on which memory. Decoders make ops, everything behind them
+ * (patterns, legality, verdict keys, the fused kernels) reads ops and never a kernel's name.
+ */
+#ifndef AF_MATCHER_OP_H
+#define AF_MATCHER_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dtype {
+	DT_NONE,
+#define DTYPE(name, bytes) DT_##name,
+#include "matcher/dtype.def"
+#undef DTYPE
+	DT_COUNT
+};
+
+enum opcode {
+#define OPCODE(name, formula) OP_##name,
+#include "matcher/opcode.def"
+#undef OPCODE
+	OP_COUNT
+};
+
+enum role {
+	ROLE_NONE,
+#define ROLE(name, kind) ROLE_##name,
+#include "matcher/role.def"
+#undef ROLE
+	ROLE_COUNT
+};
+
+enum role_kind { ROLE_KIND_NONE, ROLE_KIND_OPERAND, ROLE_KIND_EXTENT, ROLE_KIND_SCALAR };
+
+enum {
+	OP_MAX_DIMS = 4,
+	OP_MAX_OPERANDS = 8,
+	OP_MAX_SLOTS = 16,
+};
+
+enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
+
+/*
+ * An operand is a strided box of elements. size[] counts elements, stride[] counts bytes between
+ * neighbours, both outermost dimension first; ndim of them are valid, ndim >= 1. A stride of 0
+ * broadcasts. Sizes are >= 0; an operand with a size of 0 touches nothing.
+ */
+struct operand {
+	uint64_t addr; /* device address of the element with all indices 0 */
+	int64_t size[OP_MAX_DIMS];
+	int64_t stride[OP_MAX_DIMS];
+	uint8_t ndim;
+	uint8_t dtype;  /* enum dtype */
+	uint8_t role;   /* enum role, of kind OPERAND */
+	uint8_t access; /* enum access; an in-place operand is two operands at one address */
+};
+
+/*
+ * Where a role sits in the launch's packed parameter bytes. Verdict keys mask OPERAND and EXTENT
+ * slots, probes and snapshots write other addresses and extents there.
+ */
+struct slot {
+	uint16_t offset; /* bytes */
+	uint8_t bytes;   /* 4 or 8 */
+	uint8_t role;    /* enum role */
+};
+
+/*
+ * rows x cols is the index space of a row op (a reduction runs along cols); an elementwise op has
+ * rows = 1 and cols = its element count. The operands are all the memory the launch touches, as
+ * far as the decoder knows; `vetted` says that something better than the decoder's word stands
+ * behind that (a known family, or a probe), which crossing the op takes.
+ */
+struct op {
+	enum opcode code;
+	bool vetted;
+	uint8_t noperand, nslot;
+	int64_t rows, cols;
+	double eps; /* of a norm; valid if has_eps. Value as the kernel computes it in float. */
+	bool has_eps;
+	struct operand operand[OP_MAX_OPERANDS];
+	struct slot slot[OP_MAX_SLOTS];
+};
+
+/* Names of the tables above; "?" for values out of range. The *_parse functions return the 0 row
+ * (NONE, or -1 for opcodes) where no row has that name. */
+const char *dtype_name(enum dtype t);
+enum dtype dtype_parse(const char *name);
+unsigned dtype_bytes(enum dtype t); /* 0 for DT_NONE */
+const char *opcode_name(enum opcode c);
+int opcode_parse(const char *name); /* enum opcode, or -1 */
+const char *role_name(enum role r);
+enum role role_parse(const char *name);
+enum role_kind role_kind(enum role r);
+
+/* The operand of that role, or NULL. */
+const struct operand *op_operand(const struct op *op, enum role role);
+
+/* Fills o as a dense row-major rows x cols box (ndim 2), or a 1-d box of cols elements if rows is
+ * 0. */
+void operand_dense(struct operand *o, enum role role, enum access access, enum dtype t,
+		   uint64_t addr, int64_t rows, int64_t cols);
+
+/*
+ * Views an operand as rows x cols with dense rows: true if the box, read in index order, is rows
+ * rows of cols adjacent elements whose starts are *pitch bytes apart. A 1-d dense box of rows*cols
+ * elements is such a view for any rows. A broadcast row (the same cols elements for every row)
+ * has pitch 0.
+ */
+bool operand_rows(const struct operand *o, int64_t rows, int64_t cols, int64_t *pitch);
+
+/* Half-open byte range that holds every element of the operand; lo == hi when it is empty. */
+struct range {
+	uint64_t lo, hi;
+};
+struct range operand_range(const struct operand *o);
+static inline bool range_overlap(struct range a, struct range b)
+{
+	return a.lo < b.hi && b.lo < a.hi;
+}
+
+/* May the boxes share a byte? True in doubt; exact for boxes of rows at one pitch (the two halves
+ * of one table do not overlap). */
+bool operand_overlap(const struct operand *a, const struct operand *b);
+/* Do the boxes list the same elements, in the same order and of the same type? */
+bool operand_same(const struct operand *a, const struct operand *b);
+/* Is every byte of r an element's? True only for boxes without gaps. */
+bool operand_covers(const struct operand *o, struct range r);
+/* Bytes of memory behind the box; a broadcast dimension counts once. */
+uint64_t operand_bytes(const struct operand *o);
+
+/* Copies what is valid of an op, which is far less than sizeof. */
+void op_copy(struct op *to, const struct op *from);
+
+#endif

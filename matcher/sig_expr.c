@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "matcher/sig_table.h"
+
+static int bad(char *err, unsigned size, const char *text)
+{
+	snprintf(err, size,
+		 "expected numbers, n, rows, cols, grid.x|y|z, block.x|y|z joined by * and /, not "
+		 "\"%.64s\"",
+		 text);
+	return -1;
+}
+
+static bool parse_term(struct sig_expr *e, char op, const char *word, size_t len)
+{
+	char w[24], *end;
+	unsigned char dim;
+	enum role role;
+
+	if (e->nterm == SIG_MAX_TERMS || !len || len >= sizeof(w))
+		return false;
+	memcpy(w, word, len);
+	w[len] = 0;
+	e->term[e->nterm].op = op;
+	role = role_parse(w);
+	dim = (unsigned char)(w[len - 1] - 'x');
+	if (isdigit((unsigned char)*w)) {
+		e->term[e->nterm].kind = TERM_NUMBER;
+		e->term[e->nterm].value = strtoll(w, &end, 10);
+		if (*end || e->term[e->nterm].value == INT64_MAX)
+			return false;
+	} else if (role_kind(role) == ROLE_KIND_EXTENT) {
+		e->term[e->nterm].kind = TERM_ROLE;
+		e->term[e->nterm].value = role;
+	} else if ((!strncmp(w, "grid.", 5) && len == 6 && dim < 3) ||
+		   (!strncmp(w, "block.", 6) && len == 7 && dim < 3)) {
+		e->term[e->nterm].kind = *w == 'g' ? TERM_GRID : TERM_BLOCK;
+		e->term[e->nterm].value = dim;
+	} else {
+		return false;
+	}
+	e->nterm++;
+	return true;
+}
+
+int sig_expr_parse(struct sig_expr *e, const char *text, char *err, unsigned errsize)
+{
+	const char *p = text;
+	char op = '*';
+
+	memset(e, 0, sizeof(*e));
+	for (;;) {
+		size_t len;
+
+		p += strspn(p, " \t");
+		len = strcspn(p, " \t*/");
+		if (!parse_term(e, op, p, len))
+			return bad(err, errsize, text);
+		p += len;
+		p += strspn(p, " \t");
+		if (!*p)
+			return 0;
+		op = *p++;
+		if (op != '*' && op != '/')
+			return bad(err, errsize, text);
+	}
+}
+
+bool sig_expr_value(const struct sig_expr *e, const struct launch *l,
+		    const int64_t role_value[ROLE_COUNT], int64_t *value)
+{
+	int64_t v = 1;
+
+	for (unsigned i = 0; i < e->nterm; i++) {
+		int64_t t = e->term[i].value;
+
+		switch (e->term[i].kind) {
+		case TERM_ROLE:
+			t = role_value[t];
+			break;
+		case TERM_GRID:
+			t = l->grid[t];
+			break;
+		case TERM_BLOCK:
+			t = l->block[t];
+			break;
+		default:
+			break;
+		}
+		if (e->term[i].op == '*') {
+			if (__builtin_mul_overflow(v, t, &v))
+				return false;
+		} else {
+			if (t <= 0 || v % t)
+				return false;
+			v /= t;
+		}
+	}
+	*value = v;
+	return true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory for live checks: one arena per context, allocated and freed off the launch path. */
+#ifndef AF_SHIM_ARENA_H
+#define AF_SHIM_ARENA_H
+
+#include "shim/ours.h"
+#include "shim/verdict.h"
+
+/* A slot is what fused_publish writes: elements that differ, greatest distance, ticket; one spare. */
+enum { ARENA_SIGNALS = 16, ARENA_SLOT_WORDS = 4 };
+
+/* A result or completion that the device reports through host-mapped memory. */
+struct signal {
+	struct verdict *verdict; /* NULL: nobody's result, the signal only frees its slot */
+	int64_t rows;            /* of a check's result; 0: the end of a first use */
+	uint64_t ticket;         /* awaited value; 0: free */
+};
+
+struct arena {
+	CUcontext ctx;
+	uint64_t generation;
+	int state;          /* enum arena_state, atomic */
+	uint64_t bytes;     /* wanted, then had */
+	CUdeviceptr base, counter, slots_dev;
+	volatile uint64_t *slots; /* host side: ARENA_SIGNALS of ARENA_SLOT_WORDS u64 */
+	int busy;           /* a check uses it; atomic */
+	uint64_t tickets;   /* last one given out; atomic */
+	struct signal signal[ARENA_SIGNALS]; /* [0] belongs to the check under way */
+	unsigned idle_ticks;
+	uint64_t events_seen;
+	struct arena *next;
+};
+
+enum arena_state { ARENA_NONE, ARENA_WANTED, ARENA_READY, ARENA_GONE };
+
+/* The context's arena if it is ready, else NULL after asking for one of that many bytes at least
+ * (at most check_memory). */
+struct arena *arena_get(const struct ours *o, uint64_t bytes);
+
+/* A free signal other than [0] for a first use, its ticket set; -1 if none is free. */
+int arena_signal(struct arena *a, struct verdict *v);
+/* Device address of a signal's slot. */
+CUdeviceptr arena_slot(const struct arena *a, int signal);
+
+/* The device worker's poll. True while there is something to wait for. */
+bool arena_poll(void);
+bool arena_release_memory(void);
+void arena_drop_context(CUcontext ctx);
+
+#endif

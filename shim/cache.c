@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "config/hash.h"
+#include "config/log.h"
+#include "shim/cache_dir.h"
+
+enum {
+	LINE_MAX_ = 640,
+	FILE_MAX = 64 << 20,    /* a larger file is not ours */
+	COMPACT_BYTES = 4 << 20 /* rewrite with the newest records only */
+};
+
+struct entry {
+	struct cache_record r;
+	UT_hash_handle hh;
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards what follows */
+	int dirfd;            /* -1: no cache */
+	char dir[4096], file[64];
+	struct entry *entry;  /* newest record of every key, as last read */
+	off_t size;           /* of the file when it was read */
+	ino_t inode;
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .dirfd = -1};
+
+static const char *const kind_word[] = {
+	[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
+
+/* "af1 KEY SITE,SITE,.. KIND WHY ROWS CANDIDATE DETAIL #CHECKSUM": one line, the checksum is over all
+ * before '#'. */
+static int format(const struct cache_record *r, char *line)
+{
+	int n = sprintf(line, "af1 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
+
+	for (unsigned i = 0; i < PATTERN_MAX_NODES; i++)
+		n += sprintf(line + n, "%c%" PRIx64, i ? ',' : ' ', r->site[i]);
+	n += snprintf(line + n, (size_t)(LINE_MAX_ - 24 - n), " %s %s %" PRId64 " %s %s ",
+		      kind_word[r->kind], reason_word(r->why), r->rows,
+		      r->candidate[0] ? r->candidate : "-", r->detail[0] ? r->detail : "-");
+
+	if (n < 0 || n >= LINE_MAX_ - 24 || memchr(line, '\n', (size_t)n))
+		return -1;
+	return n + sprintf(line + n, "#%016" PRIx64 "\n", (uint64_t)XXH3_64bits(line, (size_t)n));
+}
+
+/* One line without its newline. 0 or -1. */
+static int parse(char *line, size_t len, struct cache_record *r)
+{
+	char kind[16], why[32], sites[96];
+	uint64_t sum;
+	unsigned n = 0;
+	int used = 0;
+
+	if (len < 24 || len >= LINE_MAX_ || line[len - 17] != '#')
+		return -1;
+	line[len] = '\0';
+	if (sscanf(line + len - 16, "%16" SCNx64, &sum) != 1 ||
+	    sum != (uint64_t)XXH3_64bits(line, len - 17))
+		return -1;
+	line[len - 18] = '\0'; /* the blank before '#' */
+	memset(r, 0, sizeof(*r));
+	if (sscanf(line, "af1 %16" SCNx64 "%16" SCNx64 " %95s %15s %31s %" SCNd64 " %95s %n",
+		   &r->key.hash[0], &r->key.hash[1], sites, kind, why, &r->rows, r->candidate,
+		   &used) != 7 ||
+	    !used)
+		return -1;
+	for (char *p = sites, *end; n < PATTERN_MAX_NODES; p = end + 1) {
+		r->site[n++] = strtoull(p, &end, 16);
+		if (*end != ',')
+			break;
+	}
+	snprintf(r->detail, sizeof(r->detail), "%s", line + used);
+	if (!strcmp(r->candidate, "-"))
+		r->candidate[0] = '\0';
+	r->why = reason_parse(why);
+	for (r->kind = 0; r->kind < sizeof(kind_word) / sizeof(*kind_word); r->kind++)
+		if (!strcmp(kind, kind_word[r->kind]))
+			return r->why < REASON_COUNT ? 0 : -1;
+	return -1;
+}
+
+static void remember(const struct cache_record *r)
+{
+	struct entry *e;
+
+	HASH_FIND(hh, cache.entry, &r->key, sizeof(r->key), e);
+	if (e) {
+		e->r = *r;
+		return;
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return;
+	e->r = *r;
+	HASH_ADD(hh, cache.entry, r.key, sizeof(e->r.key), e);
+}
+
+static void forget_all(void)
+{
+	struct entry *e, *next;
+
+	HASH_ITER(hh, cache.entry, e, next) {
+		HASH_DEL(cache.entry, e);
+		free(e);
+	}
+	cache.size = 0;
+}
+
+/* Opens the cache file; -1 if there is none (errno ENOENT) or it is not to be trusted (warned). */
+static int open_file(int flags, struct stat *st)
+{
+	int fd = openat(cache.dirfd, cache.file, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+
+	if (fd < 0) {
+		if (errno != ENOENT)
+			log_warn_once("cannot open %s/%s: %s; nothing is kept between runs", cache.dir,
+				      cache.file, strerror(errno));
+		return -1;
+	}
+	if (!fstat(fd, st) && S_ISREG(st->st_mode) && cache_dir_own(st) && st->st_size <= FILE_MAX)
+		return fd;
+	log_warn_once("%s/%s is not a file of this user's own; it is ignored", cache.dir, cache.file);
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+static void read_text(char *text, size_t len)
+{
+	unsigned bad = 0;
+
+	for (char *line = text, *end = text + len; line < end;) {
+		char *nl = memchr(line, '\n', (size_t)(end - line));
+		size_t n = (size_t)((nl ? nl : end) - line);
+		struct cache_record r;
+
+		/* A last line without its end is a write under way or cut short: not an error. */
+		if (n && nl) {
+			if (parse(line, n, &r))
+				bad++;
+			else
+				remember(&r);
+		}
+		line += n + 1;
+	}
+	if (bad)
+		log_warn_once("%s/%s: %u damaged line%s ignored", cache.dir, cache.file, bad,
+			      bad == 1 ? "" : "s");
+}
+
+/* Brings the entries up to date with the file. Lock held. */
+static void refresh(void)
+{
+	struct stat st;
+	char *text;
+	ssize_t n, got = 0;
+	int fd = open_file(O_RDONLY, &st);
+
+	if (fd < 0) {
+		forget_all();
+		return;
+	}
+	if (st.st_ino == cache.inode && st.st_size == cache.size) {
+		close(fd);
+		return;
+	}
+	text = malloc((size_t)st.st_size + 1);
+	while (text && got < st.st_size &&
+	       (n = read(fd, text + got, (size_t)(st.st_size - got))) > 0)
+		got += n;
+	close(fd);
+	if (!text)
+		return;
+	forget_all();
+	read_text(text, (size_t)got);
+	free(text);
+	cache.size = st.st_size;
+	cache.inode = st.st_ino;
+}
+
+int cache_open(const char *option, uint64_t build)
+{
+	int ret = -1;
+
+	pthread_mutex_lock(&cache.lock);
+	if (cache.dirfd >= 0)
+		close(cache.dirfd);
+	cache.dirfd = -1;
+	forget_all();
+	snprintf(cache.file, sizeof(cache.file), "verdicts-%016" PRIx64, build);
+	if ((!option || strcmp(option, "none")) &&
+	    !cache_dir_resolve(option, cache.dir, sizeof(cache.dir))) {
+		cache.dirfd = cache_dir_open(cache.dir);
+		ret = cache.dirfd < 0 ? -1 : 0;
+	}
+	pthread_mutex_unlock(&cache.lock);
+	return ret;
+}
+
+const char *cache_dir(void)
+{
+	return cache.dirfd < 0 ? NULL : cache.dir;
+}
+
+int cache_dirfd(void)
+{
+	return cache.dirfd;
+}
+
+void cache_each(void (*fn)(void *arg, const struct cache_record *r), void *arg)
+{
+	struct entry *e, *next;
+
+	pthread_mutex_lock(&cache.lock);
+	if (cache.dirfd >= 0) {
+		refresh();
+		HASH_ITER(hh, cache.entry, e, next)
+			fn(arg, &e->r);
+	}
+	pthread_mutex_unlock(&cache.lock);
+}
+
+bool cache_find(struct key key, struct cache_record *r)
+{
+	struct entry *e = NULL;
+
+	pthread_mutex_lock(&cache.lock);
+	if (cache.dirfd >= 0) {
+		refresh();
+		HASH_FIND(hh, cache.entry, &key, sizeof(key), e);
+		if (e)
+			*r = e->r;
+	}
+	pthread_mutex_unlock(&cache.lock);
+	return e != NULL;
+}
+
+/* Writes the newest records to a new file in place of the old one. Called with the flock held. */
+static void compact(void)
+{
+	char tmp[96], line[LINE_MAX_];
+	struct entry *e, *next;
+	int fd, n, ok = 1;
+
+	refresh();
+	snprintf(tmp, sizeof(tmp), "%s.%d", cache.file, (int)getpid());
+	fd = openat(cache.dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	HASH_ITER(hh, cache.entry, e, next)
+		if ((n = format(&e->r, line)) > 0)
+			ok &= write(fd, line, (size_t)n) == n;
+	ok &= !fdatasync(fd);
+	close(fd);
+	if (!ok || renameat(cache.dirfd, tmp, cache.dirfd, cache.file))
+		unlinkat(cache.dirfd, tmp, 0);
+}
+
+/* Opens for appending with the flock held on the file that bears the name now. */
+static int open_locked(struct stat *st)
+{
+	for (int tries = 0; tries < 8; tries++) {
+		struct stat now;
+		int fd = open_file(O_RDWR | O_APPEND | O_CREAT, st);
+
+		if (fd < 0)
+			return -1;
+		if (!flock(fd, LOCK_EX) && !fstat(fd, st) &&
+		    !fstatat(cache.dirfd, cache.file, &now, AT_SYMLINK_NOFOLLOW) &&
+		    now.st_ino == st->st_ino)
+			return fd;
+		close(fd); /* compacted meanwhile */
+	}
+	return -1;
+}
+
+int cache_put(const struct cache_record *r)
+{
+	char line[LINE_MAX_ + 1] = "\n", last = '\n';
+	struct stat st;
+	int n = format(r, line + 1), fd = -1, ret = -1;
+
+	pthread_mutex_lock(&cache.lock);
+	if (cache.dirfd >= 0 && n > 0)
+		fd = open_locked(&st);
+	if (fd >= 0) {
+		/* A write cut short by a crash left no line end: start on a fresh line. */
+		if (st.st_size && pread(fd, &last, 1, st.st_size - 1) != 1)
+			last = '\n';
+		ret = last == '\n' ? (write(fd, line + 1, (size_t)n) == n ? 0 : -1)
+				   : (write(fd, line, (size_t)n + 1) == n + 1 ? 0 : -1);
+		if (ret)
+			log_warn_once("cannot write %s/%s: %s", cache.dir, cache.file,
+				      strerror(errno));
+		else if (st.st_size + n > COMPACT_BYTES)
+			compact();
+		close(fd);
+	}
+	pthread_mutex_unlock(&cache.lock);
+	return ret;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel launches, in every form the driver has. */
+#include <string.h>
+
+#include "matcher/decode.h"
+#include "shim/driver.h"
+#include "shim/finish.h"
+#include "shim/kernels.h"
+#include "shim/process.h"
+#include "shim/record.h"
+#include "shim/report.h"
+#include "shim/verdict.h"
+#include "shim/window.h"
+#include "shim/window_launch.h"
+
+enum { PARAMS_MAX = 4096 }; /* bytes of parameters a decoder ever looks at */
+
+/* One launch as the program made it. `own` first: the window calls back with it. */
+struct call {
+	struct own_launch own;
+	CUfunction f;
+	unsigned grid[3], block[3], shmem;
+	void **params, **extra;
+	bool cooperative;
+	const CUlaunchConfig *config; /* cuLaunchKernelEx */
+};
+
+static CUresult send(const struct own_launch *own)
+{
+	const struct call *c = (const struct call *)own;
+
+	if (c->config)
+		return (own->ptsz ? real.cuLaunchKernelEx_ptsz : real.cuLaunchKernelEx)(
+			c->config, c->f, c->params, c->extra);
+	if (c->cooperative)
+		return (own->ptsz ? real.cuLaunchCooperativeKernel_ptsz : real.cuLaunchCooperativeKernel)(
+			c->f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
+			c->shmem, own->stream, c->params);
+	return (own->ptsz ? real.cuLaunchKernel_ptsz : real.cuLaunchKernel)(
+		c->f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
+		c->shmem, own->stream, c->params, c->extra);
+}
+
+/* Attributes that change nothing (a cluster of one, a flag that is off) count as absent. */
+static uint32_t attributes(const struct call *c)
+{
+	uint32_t attrs = c->cooperative ? LAUNCH_COOPERATIVE : 0;
+
+	for (unsigned i = 0; c->config && i < c->config->numAttrs; i++) {
+		const CUlaunchAttribute *a = &c->config->attrs[i];
+
+		switch (a->id) {
+		case CU_LAUNCH_ATTRIBUTE_IGNORE:
+			break;
+		case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+			attrs |= a->value.cooperative ? LAUNCH_COOPERATIVE : 0;
+			break;
+		case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+			if (a->value.clusterDim.x > 1 || a->value.clusterDim.y > 1 ||
+			    a->value.clusterDim.z > 1)
+				attrs |= LAUNCH_CLUSTER;
+			break;
+		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+			if (a->value.programmaticStreamSerializationAllowed)
+				attrs |= LAUNCH_PROGRAMMATIC;
+			break;
+		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+			attrs |= LAUNCH_PROGRAMMATIC;
+			break;
+		default:
+			attrs |= LAUNCH_OTHER_ATTR;
+		}
+	}
+	return attrs;
+}
+
+/* The packed buffer of a launch with `extra` (cuda.h, CU_LAUNCH_PARAM_*); NULL if malformed. */
+static const void *extra_buffer(void **extra, size_t *bytes)
+{
+	const void *buf = NULL;
+
+	*bytes = 0;
+	for (unsigned i = 0; i < 16 && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+		if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buf = extra[i + 1];
+		else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
+			*bytes = *(const size_t *)extra[i + 1];
+		else
+			return NULL;
+	}
+	return buf;
+}
+
+/* Copies the parameters as the kernel sees them. False if they cannot be had whole. */
+static bool pack(const struct call *c, const struct kernel *k, uint8_t *out, struct launch *l)
+{
+	const void *buf;
+	size_t bytes;
+
+	if (!k->nparam || k->param_bytes > PARAMS_MAX)
+		return false;
+	memset(out, 0, k->param_bytes);
+	if (c->params) {
+		for (uint32_t i = 0; i < k->nparam; i++)
+			memcpy(out + k->param[i].offset, c->params[i], k->param[i].bytes);
+		return true;
+	}
+	buf = c->extra ? extra_buffer(c->extra, &bytes) : NULL;
+	if (!buf || bytes < k->param_bytes)
+		return false;
+	memcpy(out, buf, k->param_bytes);
+	l->attrs |= LAUNCH_EXTRA;
+	return true;
+}
+
+static void record(const struct call *c, const struct kernel_rec *rec, struct launch *l)
+{
+	struct launch copy = *l;
+	const void *params = NULL;
+	size_t bytes = 0;
+
+	if (!l->params && c->extra && !c->params) {
+		params = extra_buffer(c->extra, &bytes);
+		copy.attrs |= LAUNCH_EXTRA;
+	}
+	copy.stream = !c->own.stream && c->own.ptsz ? 2 : (uintptr_t)c->own.stream;
+	l->index = record_launch(&copy, rec, c->config != NULL, c->config ? c->config->numAttrs : 0,
+				 params, bytes);
+}
+
+/* Has a probe seen where launches like this one read and write? */
+static bool vetted(const struct launch *l, const struct op *op)
+{
+	const struct site *s = verdict_site(key_site(l, op));
+
+	return s && s->vetted;
+}
+
+static CUresult guarded(struct call *c)
+{
+	static uint64_t index;
+	static bool loaded;
+	struct kernel_rec *rec = kernels_get(c->f);
+	uint8_t params[PARAMS_MAX];
+	struct launch l;
+	struct op op = {.code = OP_opaque};
+
+	if (rec)
+		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
+	if ((!rec || !rec->k.decoder) && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return send(&c->own);
+	memset(&l, 0, sizeof(l));
+	l.kernel = rec ? &rec->k : NULL;
+	memcpy(l.grid, c->grid, sizeof(l.grid));
+	memcpy(l.block, c->block, sizeof(l.block));
+	l.shmem = c->shmem;
+	l.attrs = attributes(c);
+	if (rec && (rec->k.decoder || record_on) && pack(c, &rec->k, params, &l))
+		l.params = params;
+	if (rec && rec->k.decoder && l.params) {
+		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {
+			verdict_load();
+			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
+		}
+		decode_launch(&l, &op);
+		if (op.code != OP_opaque && !op.vetted && __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+			op.vetted = vetted(&l, &op);
+	}
+	if (record_on)
+		record(c, rec, &l);
+	else
+		l.index = __atomic_fetch_add(&index, 1, __ATOMIC_RELAXED);
+	return window_launch(&c->own, &l, &op);
+}
+
+static CUresult launch(struct call *c)
+{
+	CUresult r;
+
+	process_start();
+	if ((!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || !guard_enter())
+		return send(&c->own);
+	finish_arm();
+	r = guarded(c);
+	guard_leave();
+	return r;
+}
+
+static CUresult launch_plain(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			     unsigned by, unsigned bz, unsigned shmem, CUstream stream, void **params,
+			     void **extra, bool ptsz, bool cooperative)
+{
+	struct call c = {.own = {send, stream, ptsz}, .f = f, .grid = {gx, gy, gz},
+			 .block = {bx, by, bz}, .shmem = shmem, .params = params, .extra = extra,
+			 .cooperative = cooperative};
+
+	return launch(&c);
+}
+
+static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
+			  bool ptsz)
+{
+	struct call c = {.own = {send, NULL, ptsz}, .f = f, .params = params, .extra = extra,
+			 .config = config};
+
+	if (!config) /* the driver's to refuse */
+		return send(&c.own);
+	c.own.stream = config->hStream;
+	memcpy(c.grid, (unsigned[]){config->gridDimX, config->gridDimY, config->gridDimZ}, sizeof(c.grid));
+	memcpy(c.block, (unsigned[]){config->blockDimX, config->blockDimY, config->blockDimZ},
+	       sizeof(c.block));
+	c.shmem = config->sharedMemBytes;
+	return launch(&c);
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+			unsigned bz, unsigned shmem, CUstream stream, void **params, void **extra)
+{
+	return launch_plain(f, gx, gy, gz, bx, by, bz, shmem, stream, params, extra, false, false);
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			     unsigned by, unsigned bz, unsigned shmem, CUstream stream, void **params,
+			     void **extra)
+{
+	return launch_plain(f, gx, gy, gz, bx, by, bz, shmem, stream, params, extra, true, false);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+				   unsigned by, unsigned bz, unsigned shmem, CUstream stream,
+				   void **params)
+{
+	return launch_plain(f, gx, gy, gz, bx, by, bz, shmem, stream, params, NULL, false, true);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
+					unsigned bx, unsigned by, unsigned bz, unsigned shmem,
+					CUstream stream, void **params)
+{
+	return launch_plain(f, gx, gy, gz, bx, by, bz, shmem, stream, params, NULL, true, true);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
+{
+	return launch_ex(config, f, params, extra, false);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
+{
+	return launch_ex(config, f, params, extra, true);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captures (nothing is held while one is under way anywhere in the process) and streams that go. */
+#include <pthread.h>
+
+#include "shim/driver.h"
+#include "shim/process.h"
+#include "shim/record.h"
+#include "shim/window.h"
+#include "shim/window_state.h"
+
+enum { CAPTURES_MAX = 256 };
+
+static struct {
+	pthread_mutex_t lock;
+	CUstream stream[CAPTURES_MAX]; /* origin streams of captures under way */
+	unsigned n;
+	bool overflow; /* more than the table holds: nothing is held again in this process */
+} captures = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void capture_add(CUstream s)
+{
+	pthread_mutex_lock(&captures.lock);
+	if (captures.n < CAPTURES_MAX)
+		captures.stream[captures.n++] = s;
+	else
+		captures.overflow = true;
+	__atomic_store_n(&window_captures, captures.n + captures.overflow, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&captures.lock);
+}
+
+static void capture_remove(CUstream s)
+{
+	pthread_mutex_lock(&captures.lock);
+	for (unsigned i = 0; i < captures.n; i++)
+		if (captures.stream[i] == s) {
+			captures.stream[i] = captures.stream[--captures.n];
+			break;
+		}
+	__atomic_store_n(&window_captures, captures.n + captures.overflow, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&captures.lock);
+}
+
+/* Closes every window before the capture begins. The caller makes the driver's call and then
+ * tells capture_begun how it went. */
+static CUresult capture_begins(CUstream s)
+{
+	CUresult r;
+
+	capture_add(s);
+	r = window_all_call();
+	if (r)
+		capture_remove(s);
+	return r;
+}
+
+static CUresult capture_begun(CUstream s, CUresult r)
+{
+	if (r)
+		capture_remove(s);
+	return r;
+}
+
+static bool through(void)
+{
+	return (!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || guard_held();
+}
+
+/* The per-thread stream's captures are told apart by thread only in the driver; counting is enough. */
+#define CAPTURE_BEGIN(name, params, args, ptsz)                              \
+	CUresult name params                                                       \
+	{                                                                          \
+		CUresult r;                                                        \
+                                                                                   \
+		if (through())                                                     \
+			return real.name args;                                     \
+		record_call(CALL_##name, true, stream, ptsz);                      \
+		r = capture_begins(stream);                                        \
+		return r ? r : capture_begun(stream, real.name args);              \
+	}
+
+CAPTURE_BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), false)
+CAPTURE_BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), true)
+CAPTURE_BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), false)
+CAPTURE_BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), true)
+#define TO_GRAPH_PARAMS                                                                           \
+	(CUstream stream, CUgraph graph, const CUgraphNode *deps, const CUgraphEdgeData *edges,  \
+	 size_t n, CUstreamCaptureMode mode)
+CAPTURE_BEGIN(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMS, (stream, graph, deps, edges, n, mode), false)
+CAPTURE_BEGIN(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMS, (stream, graph, deps, edges, n, mode), true)
+
+/* A capture that was invalidated ends too, with an error; one that is still under way does not. */
+static CUresult capture_end(CUstream s, CUresult r, bool ptsz)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUresult q = ptsz ? real.cuStreamIsCapturing_ptsz(s, &status)
+			  : real.cuStreamIsCapturing(s, &status);
+
+	if (r == CUDA_SUCCESS || q != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE)
+		capture_remove(s);
+	return r;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuStreamEndCapture(stream, graph);
+	record_call(CALL_cuStreamEndCapture, true, stream, false);
+	r = window_stream_call(stream, false);
+	return r ? r : capture_end(stream, real.cuStreamEndCapture(stream, graph), false);
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuStreamEndCapture_ptsz(stream, graph);
+	record_call(CALL_cuStreamEndCapture_ptsz, true, stream, true);
+	r = window_stream_call(stream, true);
+	return r ? r : capture_end(stream, real.cuStreamEndCapture_ptsz(stream, graph), true);
+}
+
+static CUresult destroy(CUstream stream, unsigned call, CUresult (*own)(CUstream))
+{
+	CUresult r;
+
+	if (through())
+		return own(stream);
+	record_call(call, true, stream, false);
+	r = window_stream_call(stream, false);
+	if (r)
+		return r;
+	window_drop_stream(NULL, stream);
+	r = own(stream);
+	if (!r)
+		capture_remove(stream);
+	return r;
+}
+
+CUresult cuStreamDestroy(CUstream stream)
+{
+	return destroy(stream, CALL_cuStreamDestroy, real.cuStreamDestroy);
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+	return destroy(stream, CALL_cuStreamDestroy_v2, real.cuStreamDestroy_v2);
+}

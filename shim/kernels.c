@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/kernels.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/hash.h"
+#include "matcher/decode.h"
+
+enum {
+	CACHE_SLOTS =
+		128, /* power of two; a decode step of a language model launches about 20 kernels */
+	PARAM_CHUNK = 16,
+	PARAM_MAX = 4096, /* no kernel has more parameters than bytes of them (CUDA 12.1: 32,764) */
+};
+
+struct record {
+	struct kernel_rec pub; /* first: kernel_rec * is record * */
+	const void *owner;     /* module or library, NULL if the driver does not say */
+	const void *library;   /* the library the owner is a part of, else owner */
+	struct record *next;   /* in kernels.all */
+	UT_hash_handle hh;
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards table, and all's head against other writers */
+	struct record *table; /* live handles */
+	struct record *all;   /* every record, newest first */
+	uint64_t generation;  /* bumped when handles are forgotten */
+} kernels = {.lock = PTHREAD_MUTEX_INITIALIZER, .generation = 1};
+
+static __thread struct {
+	uint64_t generation;
+	struct {
+		CUfunction f;
+		struct record *r;
+	} slot[CACHE_SLOTS];
+} cache;
+
+/* What the driver knows about a handle, in either of its two families of functions. */
+struct source {
+	bool kernel; /* a CUkernel */
+	const char *name;
+	const void *owner;
+};
+
+static bool ask(CUfunction f, struct source *s)
+{
+	CUmodule module;
+	CUlibrary library;
+
+	memset(s, 0, sizeof(*s));
+	if (!real.cuFuncGetName(&s->name, f)) {
+		if (!real.cuFuncGetModule(&module, f))
+			s->owner = module;
+		return s->name != NULL;
+	}
+	if (real.cuKernelGetName(&s->name, (CUkernel)f))
+		return false;
+	s->kernel = true;
+	if (!real.cuKernelGetLibrary(&library, (CUkernel)f))
+		s->owner = library;
+	return s->name != NULL;
+}
+
+/* Parameter layout: one query per parameter until the driver says there is none of that index. */
+static void ask_params(CUfunction f, bool kernel, struct kernel *k)
+{
+	uint32_t room = 0;
+
+	for (size_t offset, bytes; k->nparam < PARAM_MAX; k->nparam++) {
+		if (kernel ? real.cuKernelGetParamInfo((CUkernel)f, k->nparam, &offset, &bytes)
+			   : real.cuFuncGetParamInfo(f, k->nparam, &offset, &bytes))
+			return;
+		if (k->nparam == room) {
+			void *more = realloc(k->param, (room += PARAM_CHUNK) * sizeof(*k->param));
+
+			if (!more)
+				break;
+			k->param = more;
+		}
+		k->param[k->nparam].offset = (uint32_t)offset;
+		k->param[k->nparam].bytes = (uint32_t)bytes;
+		if (offset + bytes > k->param_bytes)
+			k->param_bytes = (uint32_t)(offset + bytes);
+	}
+	k->nparam = 0; /* a layout known by half is none */
+	k->param_bytes = 0;
+}
+
+static void discard(struct record *r)
+{
+	free(r->pub.k.name);
+	free(r->pub.k.param);
+	free(r);
+}
+
+static struct record *make(CUfunction f)
+{
+	struct record *r;
+	struct source s;
+
+	if (!ask(f, &s) || !(r = calloc(1, sizeof(*r))))
+		return NULL;
+	r->pub.handle = f;
+	r->pub.k.user = r;
+	r->pub.k.name = strdup(s.name);
+	if (!r->pub.k.name) {
+		discard(r);
+		return NULL;
+	}
+	ask_params(f, s.kernel, &r->pub.k);
+	r->owner = s.owner;
+	if (s.owner)
+		r->pub.image = images_of(s.owner, &r->library);
+	decode_kernel(&r->pub.k);
+	return r;
+}
+
+/* Enters a new record; if another thread was faster, its record stands. */
+static struct record *enter(struct record *r)
+{
+	struct record *other;
+
+	pthread_mutex_lock(&kernels.lock);
+	HASH_FIND_PTR(kernels.table, &r->pub.handle, other);
+	if (!other) {
+		HASH_ADD_PTR(kernels.table, pub.handle, r);
+		r->next = kernels.all;
+		__atomic_store_n(&kernels.all, r, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&kernels.lock);
+	if (!other)
+		return r;
+	discard(r);
+	return other;
+}
+
+static struct record *find(CUfunction f)
+{
+	struct record *r;
+
+	pthread_mutex_lock(&kernels.lock);
+	HASH_FIND_PTR(kernels.table, &f, r);
+	pthread_mutex_unlock(&kernels.lock);
+	return r;
+}
+
+/* A handle may sit in either slot of a pair; the one used last goes to its first. */
+static struct kernel_rec *get_slow(CUfunction f, uint64_t generation, unsigned slot)
+{
+	struct record *r = find(f);
+
+	if (!r && (r = make(f)))
+		r = enter(r);
+	if (!r)
+		return NULL;
+	if (cache.generation != generation) {
+		memset(&cache, 0, sizeof(cache));
+		cache.generation = generation;
+	}
+	cache.slot[slot ^ 1] = cache.slot[slot];
+	cache.slot[slot].f = f;
+	cache.slot[slot].r = r;
+	return &r->pub;
+}
+
+struct kernel_rec *kernels_get(CUfunction f)
+{
+	uint64_t generation = __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE);
+	unsigned slot =
+		(unsigned)(((uintptr_t)f * UINT64_C(0x9e3779b97f4a7c15)) >> 57) % CACHE_SLOTS;
+
+	if (f && cache.generation == generation) {
+		if (cache.slot[slot].f == f)
+			return &cache.slot[slot].r->pub;
+		if (cache.slot[slot ^ 1].f == f)
+			return &cache.slot[slot ^ 1].r->pub;
+	}
+	return get_slow(f, generation, slot);
+}
+
+void kernels_forget(const void *owner)
+{
+	struct record *r, *next;
+
+	pthread_mutex_lock(&kernels.lock);
+	HASH_ITER(hh, kernels.table, r, next)
+	if (!owner || !r->owner || r->owner == owner || r->library == owner)
+		HASH_DEL(kernels.table, r);
+	__atomic_add_fetch(&kernels.generation, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&kernels.lock);
+}
+
+void kernels_each(void (*fn)(void *arg, const struct kernel_rec *r), void *arg)
+{
+	for (struct record *r = __atomic_load_n(&kernels.all, __ATOMIC_ACQUIRE); r; r = r->next)
+		fn(arg, &r->pub);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handle (CUfunction, or CUkernel cast to it) -> kernel record. */
+#ifndef AF_SHIM_KERNELS_H
+#define AF_SHIM_KERNELS_H
+
+#include "matcher/launch.h"
+#include "shim/driver.h"
+#include "shim/images.h"
+
+struct kernel_rec {
+	struct kernel k;     /* name, image hash, parameters, decoder */
+	struct image *image; /* NULL if it was loaded before we saw loads */
+	uint64_t launches;   /* counted by the launch hooks, relaxed */
+	const void *handle;
+};
+
+/*
+ * The record of a handle, made on first sight (name and parameter layout from the driver: cuFunc*
+ * first, cuKernel* where that answers "invalid handle"). NULL when even the name is not to be had
+ * (the launch is then opaque). A record lives until the process ends: after an unload its handle
+ * may come back with another record. A per-thread cache with a global generation makes the usual
+ * look-up lock-free (a few ns).
+ */
+struct kernel_rec *kernels_get(CUfunction f);
+
+/* Forgets the handles of a module or library that is about to go (NULL: all of them). */
+void kernels_forget(const void *module_or_library);
+
+/* Calls fn for every record ever made (for reports). */
+void kernels_each(void (*fn)(void *arg, const struct kernel_rec *r), void *arg);
+
+#endif

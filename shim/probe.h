@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The probe: a child process that runs the program's kernels and our candidates on synthetic
+ * inputs (DESIGN 7). The parent's half starts it and reads one line; the child's half is linked
+ * into the autofuse command.
+ *
+ * Request, on the child's stdin, one JSON object:
+ *   {"pattern": "add_rmsnorm", "device": 0, "key": "32 hex digits", "site": "16 hex digits",
+ *    "machine": "text", "cache": "directory or none", "seconds": 60,
+ *    "inputs": "families, or empty", "candidates": "glob, or empty", "numerics": "exact",
+ *    "member": [{"name": "mangled", "hash": "32 hex digits",
+ *                "image": {"file": "path", "offset": 0, "bytes": 0},
+ *                "grid": [1,1,1], "block": [1,1,1], "shmem": 0, "params": "hex", "param": [[offset, bytes], ...],
+ *                "op": {"code": "add", "rows": 1, "cols": 288, "eps": 1e-05,
+ *                       "operand": [{"role": "out", "dtype": "f32", "access": 2, "addr": "hex",
+ *                                    "size": [288], "stride": [4]}, ...],
+ *                       "slot": [[offset, bytes, "out"], ...]}}, ...]}
+ *   "eps" is absent where the signature does not know it.
+ * Answer, on its stdout, one line:
+ *   candidate NAME          or   reason WORD detail ...
+ * The child also writes CACHE_PROBED or CACHE_REJECT for the key itself, so that a program shorter
+ * than its probe still profits the next time. Its stderr is the program's; it prints nothing there
+ * unless AUTOFUSE_LOG asks for it.
+ */
+#ifndef AF_SHIM_PROBE_H
+#define AF_SHIM_PROBE_H
+
+/* The child: reads the request from fd `in`, answers on fd `out`. Returns the exit status. */
+int probe_child_main(int in, int out);
+
+#endif

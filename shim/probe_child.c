@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/probe_child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/log.h"
+#include "shim/cache.h"
+#include "shim/probe.h"
+
+enum { REQUEST_MAX = 1 << 20 };
+
+bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->why)
+		return false;
+	p->why = why;
+	va_start(ap, fmt);
+	vsnprintf(p->detail, sizeof(p->detail), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static int answer_fd;
+
+/* The child is stuck, or a kernel or the driver took it down: still an answer. */
+static void on_signal(int sig)
+{
+	static const char late[] = "reason no-verdict the probe took too long\n";
+	static const char died[] = "reason no-verdict the probe crashed\n";
+	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1) :
+				     write(answer_fd, died, sizeof(died) - 1);
+
+	_exit(n > 0 ? 0 : 1);
+}
+
+static void catch_signals(long seconds)
+{
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	struct sigaction a = {.sa_handler = on_signal};
+
+	sigaction(SIGALRM, &a, NULL);
+	for (unsigned i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
+		sigaction(fatal[i], &a, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	alarm((unsigned)(seconds > 0 ? seconds : 60));
+}
+
+static char *read_all(int fd)
+{
+	char *text = malloc(REQUEST_MAX + 1);
+	size_t have = 0;
+	ssize_t n;
+
+	while (text && have < REQUEST_MAX && (n = read(fd, text + have, REQUEST_MAX - have)) > 0)
+		have += (size_t)n;
+	if (text)
+		text[have] = '\0';
+	return text;
+}
+
+/* One process at a time probes a key; the others wait and find its record. Returns the lock's file
+ * or -1; path is filled for unlock. */
+static int lock_key(const struct probe *p, char *path, size_t size)
+{
+	struct stat there, held;
+	int fd = -1;
+
+	if (!cache_dir() || (size_t)snprintf(path, size, "%s/probe-%016llx%016llx", cache_dir(),
+					     (unsigned long long)p->key.hash[0],
+					     (unsigned long long)p->key.hash[1]) >= size)
+		return -1;
+	for (;;) {
+		fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0 || flock(fd, LOCK_EX))
+			break;
+		/* The file may have been removed by the holder that we waited for. */
+		if (!fstat(fd, &held) && !stat(path, &there) && held.st_ino == there.st_ino)
+			return fd;
+		close(fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static void unlock_key(int fd, const char *path)
+{
+	if (fd < 0)
+		return;
+	unlink(path);
+	close(fd);
+}
+
+/* Options for tests ask what would come out; that is not the key's verdict. */
+static bool experiment(const struct probe *p)
+{
+	return p->inputs[0] || p->candidates[0];
+}
+
+/* Takes another process's answer for the key from the cache. */
+static bool known(struct probe *p)
+{
+	struct cache_record r;
+
+	if (experiment(p) || !cache_find(p->key, &r))
+		return false;
+	if (r.kind != CACHE_REJECT)
+		return !candidate_parse(r.candidate, &p->winner);
+	if (r.why == REASON_CRASHED)
+		return false;
+	probe_fail(p, r.why, "%s", r.detail);
+	return true;
+}
+
+static void keep(const struct probe *p)
+{
+	struct cache_record r = {.key = p->key, .site = {p->site}, .why = p->why, .rows = p->group.rows};
+
+	r.kind = p->why ? CACHE_REJECT : CACHE_PROBED;
+	if (!p->why)
+		candidate_name(&p->winner, r.candidate);
+	snprintf(r.detail, sizeof(r.detail), "%s", p->why ? p->detail : p->asked.pattern->name);
+	cache_put(&r);
+}
+
+static bool probe(struct probe *p)
+{
+	return probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
+	       probe_search(p) && probe_confirm(p);
+}
+
+static void answer(const struct probe *p, int out)
+{
+	char line[512], name[CANDIDATE_NAME_MAX];
+	int n;
+
+	candidate_name(&p->winner, name);
+	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail) :
+		     snprintf(line, sizeof(line), "candidate %s\n", name);
+	if (write(out, line, (size_t)n) != n)
+		log_debug("probe: nobody took the answer");
+}
+
+int probe_child_main(int in, int out)
+{
+	static struct probe p;
+	const char *level = getenv("AUTOFUSE_LOG");
+	char path[4200], *request = read_all(in);
+	int lock = -1;
+
+	answer_fd = out;
+	catch_signals(0);
+	if (level && !strcmp(level, "debug"))
+		log_level = LOG_DEBUG;
+	if (request && probe_request_parse(&p, request)) {
+		alarm((unsigned)(p.seconds > 0 ? p.seconds : 60));
+		cache_open(p.cache, fused_build_id());
+		lock = lock_key(&p, path, sizeof(path));
+		if (!known(&p)) {
+			probe(&p);
+			/* A broken machine says nothing about the kernels. */
+			if (!experiment(&p) && (p.why != REASON_NO_VERDICT || p.lasting))
+				keep(&p);
+		}
+		unlock_key(lock, path);
+	} else {
+		probe_fail(&p, REASON_NO_VERDICT, "no request");
+	}
+	free(request);
+	answer(&p, out);
+	return 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The probe child, inside: what was asked, the device it runs on, and the program's kernels and
+ * ours on buffers of its own. One probe per process; when anything fails, the answer is
+ * "no-verdict" with what failed.
+ */
+#ifndef AF_SHIM_PROBE_CHILD_H
+#define AF_SHIM_PROBE_CHILD_H
+
+#include "config/config.h"
+#include "fused/candidate.h"
+#include "matcher/key.h"
+#include "shim/driver.h"
+
+enum { PROBE_REGIONS = 2 * OP_MAX_OPERANDS };
+
+/* Driver functions that the child calls; it links none. */
+struct probe_driver {
+#define PROBE_CALL(name) __typeof__(name) *name;
+#include "shim/probe_child_calls.def"
+#undef PROBE_CALL
+};
+
+/* An image as the request names it; mapped from its file. */
+struct probe_image {
+	const void *bytes;
+	size_t size;
+	CUmodule module;
+};
+
+/* Operands of the program that overlap lie in one region; where it is in the program's memory, and
+ * where in the arena. */
+struct probe_region {
+	struct range program;
+	size_t at; /* offset in the arena */
+};
+
+/* One row a time or several: how the program's kernels are launched on the arena. */
+struct probe_member {
+	struct kernel kernel;
+	struct member m;   /* as requested, at the program's addresses */
+	struct member run; /* with `rows` rows, at the arena's addresses */
+	uint8_t params[2][4096];
+	uint64_t hash[2];
+	struct probe_image *image;
+	CUfunction function;
+};
+
+struct probe {
+	/* The request. */
+	int device;
+	struct key key;
+	uint64_t site;
+	char cache[4096], inputs[512], candidates[128];
+	long seconds;
+	bool close; /* numerics = close */
+	unsigned nmember, nimage;
+	struct probe_member member[PATTERN_MAX_NODES];
+	struct probe_image image[PATTERN_MAX_NODES];
+	struct group asked; /* the group at the program's addresses */
+
+	/* The device. */
+	struct probe_driver cu;
+	CUstream stream;
+	CUmodule ours;
+	CUfunction function[64]; /* as fused_kernels */
+	struct fused_device limits;
+	unsigned cc;
+	bool softgpu; /* there, NaNs are equal whatever their bits */
+
+	/* The arena: every operand of the program's kernels, with room around each region. */
+	struct group group; /* at the arena's addresses */
+	unsigned nregion;
+	struct probe_region region[PROBE_REGIONS];
+	CUdeviceptr arena;
+	size_t arena_bytes;
+
+	/* The answer. */
+	enum reason why;
+	char detail[160];
+	bool lasting; /* a NO_VERDICT that would come out the same another time */
+	struct candidate winner;
+};
+
+/* Sets the answer and returns false, so that callers may return it. The first answer stays. */
+bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* True if rc is success, else probe_fail with the call's name. */
+bool probe_ok(struct probe *p, CUresult rc, const char *what);
+
+/* Reads the request (text of one JSON object) into p. */
+bool probe_request_parse(struct probe *p, const char *text);
+
+/* Finds the driver, makes a context, loads the images and our kernels. */
+bool probe_device_open(struct probe *p);
+bool probe_launch(struct probe *p, const struct fused_launch *l);
+
+/* Lays the arena out for as many of the asked rows as are good to run at once. */
+bool probe_arena_open(struct probe *p);
+/* Runs the members on the arena as it is and waits for them. */
+bool probe_arena_run(struct probe *p);
+/* Between host images of the whole arena and the device; both wait. */
+bool probe_arena_upload(struct probe *p, const void *image);
+bool probe_arena_download(struct probe *p, void *image);
+/* Where row r of a bound slot is in a host image of the arena. */
+char *probe_arena_row(const struct probe *p, void *image, unsigned slot, int64_t r);
+
+/* The stages: each false once the answer is known. */
+bool probe_purity(struct probe *p);   /* what the code shows, before it runs */
+bool probe_behaviour(struct probe *p); /* runs alike, stays within its operands, no hidden state */
+bool probe_search(struct probe *p);   /* exactly one candidate left, up to equivalence: p->winner */
+bool probe_confirm(struct probe *p);  /* the winner in the program's own arrangement of memory */
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each family's rows hold. Most rows are chosen by their sums x = a + b, which are then taken
+ * apart without rounding. 16-bit results hide an error of the scale in its last place from nearly
+ * all elements (bf16 has but 8,000 products of element and weight, up to a power of two); so for
+ * most families rows and pairs are looked for whose results lie next to the middle of two
+ * representable numbers (`tune`).
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/probe_child_inputs.h"
+
+struct source {
+	struct probe_batch *b;
+	uint64_t state;
+	double *x;         /* sums of the row at hand */
+	double grid, most; /* an integer row: what they are multiples of, and the largest; or 0 */
+};
+
+const char *probe_family_name(enum probe_family f)
+{
+	static const char *const name[] = {
+#define PROBE_FAMILY(name, any_order, help) #name,
+#include "shim/probe_child_families.def"
+#undef PROBE_FAMILY
+	};
+	return name[f];
+}
+
+bool probe_family_any_order(enum probe_family f)
+{
+	static const bool any[] = {
+#define PROBE_FAMILY(name, any_order, help) any_order,
+#include "shim/probe_child_families.def"
+#undef PROBE_FAMILY
+	};
+	return any[f];
+}
+
+bool probe_family_normal(enum probe_family f)
+{
+	return f == PROBE_FAMILY_exact || f == PROBE_FAMILY_wide || f == PROBE_FAMILY_normal;
+}
+
+static uint64_t next(struct source *s)
+{
+	uint64_t x = s->state += 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/* In [0, 1), and an integer in [0, n). */
+static double unit(struct source *s)
+{
+	return (double)(next(s) >> 11) * 0x1p-53;
+}
+static int64_t below(struct source *s, int64_t n)
+{
+	return (int64_t)(next(s) % (uint64_t)n);
+}
+static double sign(struct source *s)
+{
+	return next(s) & 1 ? -1 : 1;
+}
+static double gauss(struct source *s)
+{
+	return sqrt(-2 * log(1 - unit(s))) * cos(6.283185307179586 * unit(s));
+}
+
+/* v as the element type holds it. */
+static double stored(enum dtype t, double v)
+{
+	char bits[4];
+
+	probe_store(t, bits, 0, v);
+	return probe_load(t, bits, 0);
+}
+
+static int digits(enum dtype t)
+{
+	return t == DT_f32 ? 24 : t == DT_f16 ? 11 : 8;
+}
+
+/* An integer row can have elements up to this, so that its squares add up exactly. */
+static int64_t integer_most(const struct probe_batch *b)
+{
+	int64_t m = (int64_t)sqrt(0x1p24 / (double)b->cols);
+
+	return m < 1 ? 1 : m > 120 ? 120 : m;
+}
+
+/* Sums of an integer row. Later rows are scaled to bring the mean near eps. */
+static void integers(struct source *s, int64_t row)
+{
+	const struct probe_batch *b = s->b;
+	int64_t most = integer_most(b);
+	int shift = 0, lowest = b->type == DT_f16 ? -20 : -60;
+	static const int beyond[] = {0, 0, 1, 3}; /* eps, as powers of two */
+
+	if (row % 4 && b->eps > 0)
+		shift = ilogb(sqrt(3 * b->eps) / (double)most) + beyond[row % 4];
+	shift = shift < lowest ? lowest : shift > 0 ? 0 : shift;
+	s->grid = ldexp(1, shift);
+	s->most = (double)most * s->grid;
+	for (int64_t i = 0; i < b->cols; i++)
+		s->x[i] = (double)(below(s, 2 * most + 1) - most) * s->grid;
+}
+
+/*
+ * One large element (in every fourth row two or three), beside which the others' squares are about
+ * half a unit in the last place: each addition on the large one's way to the total rounds what comes
+ * from the other side, so another tree gives another total. In every fourth row magnitudes over a
+ * few powers of two instead. The mean is a little above a power of four: there the last place of the
+ * mean is worth most, and that of its inverse root least, so that the one shows in the other.
+ */
+static void wide(struct source *s, int64_t row)
+{
+	const struct probe_batch *b = s->b;
+	int64_t large = row % 4 == 1 ? 2 + below(s, 2) : row % 4 == 3 ? b->cols : 1;
+	double ss = 0, scale;
+
+	for (int64_t i = 0; i < b->cols; i++)
+		s->x[i] = row % 4 == 3 ? ldexp(1 + unit(s), -(int)below(s, b->type == DT_f32 ? 4 : 9)) :
+					 sqrt(0x1p-23 * (0.1 + 1.4 * unit(s)));
+	for (int64_t i = 0; large < b->cols && i < large; i++)
+		s->x[below(s, b->cols)] = 1 + unit(s) / 4;
+	for (int64_t i = 0; i < b->cols; i++)
+		ss += s->x[i] * s->x[i];
+	scale = sqrt((1.01 + 0.2 * unit(s)) * (double)b->cols / ss);
+	for (int64_t i = 0; i < b->cols; i++)
+		s->x[i] *= sign(s) * scale;
+}
+
+/* Fills the given columns with ever smaller pieces whose squares add up to `left`, rounded down. */
+static void fill_pieces(struct source *s, const int64_t *at, int64_t n, double left)
+{
+	enum dtype t = s->b->type;
+
+	for (int64_t k = 0; k < n; k++) {
+		double x = left > 0 ? stored(t, sqrt(left)) : 0;
+
+		if (s->grid > 0)
+			x = fmin(floor(sqrt(left > 0 ? left : 0) / s->grid) * s->grid, s->most);
+		else if (x * x > left)
+			x = stored(t, x * (1 - ldexp(1, -digits(t))));
+		s->x[at[k]] = x * sign(s);
+		left -= x * x;
+	}
+}
+
+static void shuffle(struct source *s)
+{
+	for (int64_t i = s->b->cols - 1; i > 0; i--) {
+		int64_t j = below(s, i + 1);
+		double x = s->x[i];
+
+		s->x[i] = s->x[j];
+		s->x[j] = x;
+	}
+}
+
+/*
+ * Squares whose sum lies within a unit or two of where it rounds to Inf: a few large elements, many
+ * small ones of all magnitudes, then what is missing in ever smaller pieces. Whether a kernel's
+ * result is Inf or not then hangs on every rounding on the way, whatever the type of the result.
+ */
+static void overflow(struct source *s)
+{
+	const struct probe_batch *b = s->b;
+	double u = 0x1p104, left = 0x1p128 - u / 2 + u * (3 * unit(s) - 1.5);
+	int64_t large = 1 + below(s, 3), i = 0, last = b->cols < 8 ? b->cols / 2 : 4, at[4];
+	double gap = ldexp(left, -4 - (int)below(s, 4)), each = (left - gap) / (double)large;
+
+	for (; i < large && i < b->cols - last; i++)
+		s->x[i] = sqrt(each * (1 - unit(s) / 16));
+	for (int64_t k = 0; k < i; k++) {
+		s->x[k] = stored(b->type, s->x[k]);
+		left -= s->x[k] * s->x[k];
+	}
+	each = left / (double)(b->cols - i + 1);
+	for (; i < b->cols - last; i++) {
+		s->x[i] = stored(b->type, sqrt(each * (0.2 + 1.2 * unit(s))));
+		left -= s->x[i] * s->x[i];
+	}
+	for (int64_t k = 0; k < last; k++)
+		at[k] = i + k;
+	fill_pieces(s, at, last, left);
+	for (i = 0; i < b->cols; i++)
+		s->x[i] *= sign(s);
+	shuffle(s);
+}
+
+static void special(struct source *s, int64_t row)
+{
+	static const double odd[] = {INFINITY, -INFINITY, NAN};
+
+	for (int64_t i = 0; i < s->b->cols; i++)
+		s->x[i] = gauss(s);
+	/* Row 0 has none, so that the weights' are seen. */
+	for (int64_t k = 0; k < row && k < 3; k++)
+		s->x[below(s, s->b->cols)] = odd[(row + k) % 3];
+}
+
+static void scaled(struct source *s, double scale, int spread)
+{
+	for (int64_t i = 0; i < s->b->cols; i++)
+		s->x[i] = gauss(s) * scale * ldexp(1, (int)below(s, spread) - spread / 2);
+}
+
+static void zeros(struct source *s, int64_t row)
+{
+	for (int64_t i = 0; i < s->b->cols; i++)
+		s->x[i] = copysign(0, sign(s));
+	if (row % 3)
+		s->x[below(s, s->b->cols)] = ldexp(gauss(s), row % 2 ? 0 : -20);
+}
+
+static void choose_sums(struct source *s, int64_t row)
+{
+	double eps = s->b->eps > 0 ? s->b->eps : 1e-6;
+
+	s->grid = 0;
+	switch (s->b->family) {
+	case PROBE_FAMILY_exact:
+		integers(s, row);
+		break;
+	case PROBE_FAMILY_tiny:
+		if (row % 2 == 0)
+			integers(s, 0);
+		for (int64_t i = 0; row % 2 && i < s->b->cols; i++)
+			s->x[i] = ldexp((double)(below(s, 255) - 127), s->b->type == DT_f16 ? -24 : -133);
+		break;
+	case PROBE_FAMILY_wide:
+		wide(s, row);
+		break;
+	case PROBE_FAMILY_zeros:
+		zeros(s, row);
+		break;
+	case PROBE_FAMILY_special:
+		special(s, row);
+		break;
+	case PROBE_FAMILY_overflow:
+		if (s->b->type == DT_f16)
+			scaled(s, 30000, 3); /* its squares cannot overflow; its sums and results can */
+		else
+			overflow(s);
+		break;
+	case PROBE_FAMILY_underflow:
+		scaled(s, s->b->type == DT_f16 ? 0x1p-20 : 0x1p-68, 12);
+		break;
+	case PROBE_FAMILY_epsilon:
+		scaled(s, sqrt(eps) * ldexp(1, (int)(row % 4) - 3), 3);
+		break;
+	default:
+		scaled(s, 1, 1);
+	}
+	for (int64_t i = 0; i < s->b->cols; i++)
+		s->x[i] = stored(s->b->type, s->x[i]);
+}
+
+/* a + b = x without rounding. */
+static void take_apart(struct source *s, int64_t at, double x)
+{
+	struct probe_batch *b = s->b;
+	double a = x, half = stored(b->type, x / 2);
+
+	switch (below(s, 4)) {
+	case 0:
+		a = 0;
+		break;
+	case 1:
+		if (half * 2 == x)
+			a = half;
+		break;
+	case 2: /* opposite signs */
+		if (stored(b->type, 2 * x) == 2 * x)
+			a = 2 * x;
+	}
+	if (!isfinite(x))
+		a = x;
+	probe_store(b->type, b->a, at, a);
+	probe_store(b->type, b->b, at, isfinite(x) ? x - a : isnan(x) ? gauss(s) : x);
+	if (x == 0 && signbit(x)) { /* only -0 + -0 is -0 */
+		probe_store(b->type, b->a, at, -0.0);
+		probe_store(b->type, b->b, at, -0.0);
+	}
+}
+
+/* Sums at or next to the middle of two representable numbers, and differences of near equals. */
+static void ties(struct source *s, int64_t row)
+{
+	struct probe_batch *b = s->b;
+	int p = digits(b->type);
+
+	for (int64_t i = 0; i < b->cols; i++) {
+		double a = stored(b->type, sign(s) * ldexp(1 + unit(s), (int)below(s, 5) - 2)), c;
+		double half = ldexp(1, ilogb(a) - p);
+
+		switch (below(s, 3)) {
+		case 0:
+			c = sign(s) * half * (double)(2 * below(s, 4) + 1);
+			break;
+		case 1:
+			c = sign(s) * half * (1 + ldexp(sign(s), -(int)below(s, p) - 1));
+			break;
+		default:
+			c = -a + 2 * half * (double)below(s, 4);
+		}
+		probe_store(b->type, b->a, row * b->cols + i, a);
+		probe_store(b->type, b->b, row * b->cols + i, c);
+	}
+}
+
+static double usual_weight(struct source *s)
+{
+	return sign(s) * ldexp(1 + unit(s), (int)below(s, 3) - 2);
+}
+
+static void choose_weights(struct source *s)
+{
+	static const double odd[] = {0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-140, -0x1p-133, 1, -1};
+	struct probe_batch *b = s->b;
+
+	for (int64_t i = 0; i < b->cols; i++) {
+		double w = usual_weight(s);
+
+		if (b->family == PROBE_FAMILY_tiny && i % 4)
+			w = ldexp(w, b->weight_type == DT_f16 ? -15 : i % 4 == 1 ? -126 : -132);
+		if ((b->family == PROBE_FAMILY_special || b->family == PROBE_FAMILY_zeros) && !below(s, 8))
+			w = odd[below(s, sizeof(odd) / sizeof(*odd))];
+		probe_store(b->weight_type, b->w, i, w);
+	}
+}
+
+/* A pair of element and weight whose result lies close to where it is rounded the other way. */
+struct pair {
+	double off; /* from the middle, in units; its sign says on which side */
+	double w;
+	int64_t at;
+};
+enum { PAIRS = 8, WEIGHTS = 128, ELEMENTS = 256 };
+
+/* How far v, in [1/4, 2), is from the middle of two numbers of that many digits, in units of their
+ * distance. */
+static double off_middle(int p, double v)
+{
+	double u = v * (double)(1 << (v >= 1 ? p - 1 : v >= 0.5 ? p : p + 1));
+
+	return u - (double)(int64_t)u - 0.5;
+}
+
+/* Keeps the PAIRS closest of one side, the closest first. */
+static void keep_pair(struct pair *list, struct pair p)
+{
+	unsigned k = PAIRS;
+
+	for (unsigned i = 0; i < PAIRS; i++)
+		if (list[i].off == p.off) /* the same digits again */
+			return;
+	while (k && fabs(p.off) < fabs(list[k - 1].off)) {
+		if (k < PAIRS)
+			list[k] = list[k - 1];
+		k--;
+	}
+	if (k < PAIRS)
+		list[k] = p;
+}
+
+static double scale_of(const struct source *s)
+{
+	double ss = 0;
+
+	for (int64_t i = 0; i < s->b->cols; i++)
+		ss += s->x[i] * s->x[i];
+	return 1 / sqrt(ss / (double)s->b->cols + s->b->eps);
+}
+
+/* The closest pairs of the row on either side; the worse of the two sides' best. */
+static double find_pairs(struct source *s, struct pair below_middle[PAIRS], struct pair above[PAIRS])
+{
+	struct probe_batch *b = s->b;
+	double scale = scale_of(s);
+	int64_t n = b->cols < ELEMENTS ? b->cols : ELEMENTS, first = below(s, b->cols);
+	int e, p = digits(b->type);
+	char seen[256] = {0}; /* leading digits met */
+
+	for (unsigned k = 0; k < PAIRS; k++)
+		below_middle[k] = above[k] = (struct pair){.off = 1, .at = -1};
+	if (!isfinite(scale) || scale == 0)
+		return 1;
+	scale = frexp(scale, &e);
+	for (int64_t i = 0; i < n; i++) {
+		struct pair q = {.at = (first + i) % b->cols};
+		double x = frexp(fabs(s->x[q.at]), &e);
+
+		if (x == 0 || !isfinite(x) || (b->type == DT_bf16 && seen[(int)(x * 256)]++))
+			continue;
+		for (int m = 0; m < WEIGHTS; m++) {
+			q.w = b->weight_type == DT_bf16 ? 1 + (double)m / WEIGHTS :
+							  stored(b->weight_type, 1 + (m + unit(s)) / WEIGHTS);
+			q.off = off_middle(p, x * scale * q.w);
+			if (fabs(q.off) < 0.01)
+				keep_pair(q.off < 0 ? below_middle : above, q);
+		}
+	}
+	return fmax(fabs(below_middle[0].off), fabs(above[0].off));
+}
+
+/*
+ * Changes a few elements so that the scale comes to lie where one element of the row, with some
+ * weight, gives the middle of two numbers: scales next to each other then round differently.
+ */
+static void aim(struct source *s)
+{
+	enum { PIECES = 6, GOALS = 256 };
+	struct probe_batch *b = s->b;
+	int64_t at[PIECES], n = b->cols / 4 < PIECES ? b->cols / 4 : PIECES;
+	double base = 0, goal = 0;
+	int p = digits(b->type), e;
+
+	for (int64_t k = 0; k < n; k++)
+		at[k] = k * (b->cols / n) + below(s, b->cols / n);
+	for (int64_t k = 0; k < n; k++)
+		s->x[at[k]] = 0;
+	for (int64_t i = 0; i < b->cols; i++)
+		base += s->x[i] * s->x[i];
+	for (int i = 0; n && i < GOALS; i++) {
+		double x = fabs(s->x[below(s, b->cols)]);
+		double w = stored(b->weight_type, 1 + (double)below(s, WEIGHTS) / WEIGHTS);
+		double v = x * w / sqrt(base / (double)b->cols + b->eps), unit_of_v, ss;
+
+		if (x == 0)
+			continue;
+		/* The next middle below v wants a smaller scale: a larger sum. */
+		frexp(v, &e);
+		unit_of_v = ldexp(1, e - p);
+		v = (floor(v / unit_of_v - 0.5) + 0.5) * unit_of_v;
+		ss = (pow(x * w / v, 2) - b->eps) * (double)b->cols;
+		if (ss > base && (goal == 0 || ss < goal))
+			goal = ss;
+	}
+	fill_pieces(s, at, n, goal > 0 ? goal - base + s->grid * s->grid / 2 : base / 64);
+}
+
+/*
+ * For 16-bit types: rows whose scale lies close to where some element's result is rounded the other
+ * way, and the weights for it. Columns are the row's own (rows of a batch share the weights: column
+ * c is row c % rows's).
+ */
+static void tune(struct source *s, int64_t row)
+{
+	struct probe_batch *b = s->b;
+	struct pair below_middle[PAIRS], above[PAIRS];
+	double *best = malloc((size_t)b->cols * sizeof(*best)), closest = 2;
+	int tries = b->type == DT_bf16 && b->family == PROBE_FAMILY_exact ? 12 : 2;
+
+	for (int i = 0; best && i < tries; i++) {
+		double off;
+
+		if (i)
+			choose_sums(s, row);
+		aim(s);
+		off = find_pairs(s, below_middle, above);
+		if (off < closest) {
+			closest = off;
+			memcpy(best, s->x, (size_t)b->cols * sizeof(*best));
+		}
+	}
+	if (best)
+		memcpy(s->x, best, (size_t)b->cols * sizeof(*best));
+	free(best);
+	find_pairs(s, below_middle, above);
+	for (int64_t k = 0, c = row % b->rows; k < 2 * PAIRS && c < b->cols; k++, c += b->rows) {
+		struct pair *list = k % 2 ? above : below_middle, p = list[k / 2];
+		double x;
+
+		if (p.at < 0)
+			continue;
+		x = s->x[c];
+		s->x[c] = s->x[p.at];
+		s->x[p.at] = x;
+		/* What was at c is elsewhere now. */
+		for (unsigned i = 0; i < PAIRS; i++) {
+			below_middle[i].at = below_middle[i].at == c ? p.at : below_middle[i].at;
+			above[i].at = above[i].at == c ? p.at : above[i].at;
+		}
+		probe_store(b->weight_type, b->w, c, p.w * sign(s));
+	}
+}
+
+void probe_batch_fill(struct probe_batch *b, enum probe_family f, uint64_t seed)
+{
+	struct source s = {.b = b, .state = seed * 0x2545f4914f6cdd1du + (uint64_t)f};
+	bool tuned = b->type != DT_f32 && (f == PROBE_FAMILY_exact || f == PROBE_FAMILY_wide ||
+					   f == PROBE_FAMILY_epsilon);
+
+	b->family = f;
+	s.x = malloc((size_t)b->cols * sizeof(*s.x));
+	if (!s.x)
+		return;
+	choose_weights(&s);
+	for (int64_t r = 0; r < b->rows; r++) {
+		/* Families vary by row: single-row batches have their turn of each kind. */
+		int64_t kind = r + (b->rows < 8 ? below(&s, 8) * b->rows : 0);
+
+		if (f == PROBE_FAMILY_ties) {
+			ties(&s, r);
+			continue;
+		}
+		choose_sums(&s, kind);
+		if (tuned)
+			tune(&s, kind);
+		for (int64_t i = 0; i < b->cols; i++)
+			take_apart(&s, r * b->cols + i, s.x[i]);
+	}
+	free(s.x);
+}
+
+int64_t probe_batch_rows(enum dtype type, int64_t cols)
+{
+	/* Tuned columns are shared among the rows of a batch: not fewer than a dozen each. */
+	int64_t most = 32768 / cols, share = cols / (2 * PAIRS);
+
+	most = type != DT_f32 && most > share ? share : most;
+	return most < 1 ? 1 : most > 32 ? 32 : most;
+}
+
+bool probe_batch_init(struct probe_batch *b, enum dtype type, enum dtype weight_type, int64_t rows,
+		      int64_t cols, double eps)
+{
+	size_t n = (size_t)rows * (size_t)cols;
+
+	memset(b, 0, sizeof(*b));
+	b->rows = rows;
+	b->cols = cols;
+	b->type = type;
+	b->weight_type = weight_type;
+	b->eps = eps;
+	b->a = calloc(n, dtype_bytes(type));
+	b->b = calloc(n, dtype_bytes(type));
+	b->w = calloc((size_t)cols, dtype_bytes(weight_type));
+	return b->a && b->b && b->w;
+}
+
+void probe_batch_free(struct probe_batch *b)
+{
+	free(b->a);
+	free(b->b);
+	free(b->w);
+	memset(b, 0, sizeof(*b));
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The search: which candidates leave what the program's kernels leave, on every batch? Spellings
+ * are told apart first, on rows whose squares add up alike in every order; then orders, with the
+ * spellings that are left. A candidate wins only if every other one that is not the same arithmetic
+ * was told apart from the program's kernels by some batch.
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/log.h"
+#include "shim/probe_child_bench.h"
+
+enum {
+	PAIRS_MAX = 1 << 18,
+	SINGLES = 24, /* rows to go through one by one: each tells a good part of those left apart */
+	FEW = 16,     /* candidates for which whole batches are no waste */
+	ROUNDS = 24,  /* batches of the families that separate, while more than one candidate is left */
+	CLOSE_BEST = 8,   /* numerics = close: spellings, then orders, that go on */
+};
+
+struct search {
+	struct probe *p;
+	struct bench bench;
+	struct probe_batch one, many; /* a single row; as many as the types ask for */
+	struct trial *trial;
+	unsigned n;
+	bool close;
+	uint64_t seed;
+};
+
+/* Does the `inputs` option leave this family in? */
+static bool allowed(const struct probe *p, enum probe_family f)
+{
+	const char *name = probe_family_name(f), *at = p->inputs;
+	size_t len = strlen(name);
+
+	if (!at[0])
+		return true;
+	for (; *at; at += strcspn(at, ", "), at += strspn(at, ", "))
+		if (strcspn(at, ", ") == len && !strncmp(at, name, len))
+			return true;
+	return false;
+}
+
+static bool filter(struct search *s, struct probe_batch *batch, enum probe_family f)
+{
+	unsigned before = s->n;
+
+	if (!s->n || !allowed(s->p, f))
+		return true;
+	probe_batch_fill(batch, f, ++s->seed);
+	if (!bench_reference(s->p, &s->bench, batch) ||
+	    !bench_filter(s->p, &s->bench, batch, s->trial, &s->n, s->close))
+		return false;
+	log_debug("probe: %s, %lld rows: %u of %u candidates left", probe_family_name(f),
+		  (long long)batch->rows, s->n, before);
+	if (s->n)
+		return true;
+	return s->p->close && !s->close ? true :
+	       probe_fail(s->p, REASON_NOT_EXACT, "no candidate gives the same bytes (family %s)",
+			  probe_family_name(f));
+}
+
+/* Row after row, while many candidates are left. */
+static bool filter_singles(struct search *s, enum probe_family f, enum probe_family g)
+{
+	for (unsigned i = 0; i < SINGLES && s->n > FEW; i++)
+		if (!filter(s, &s->one, i % 2 ? g : f))
+			return false;
+	return true;
+}
+
+/* Is more than one kind of arithmetic left? *other: the first that is not like the first. */
+static bool ambiguous(const struct search *s, unsigned *other)
+{
+	for (*other = 1; *other < s->n; (*other)++)
+		if (!candidate_same(&s->p->group, &s->trial[0].c, &s->trial[*other].c))
+			return true;
+	return false;
+}
+
+static int by_differ(const void *a, const void *b)
+{
+	const struct trial *x = a, *y = b;
+
+	return x->differ < y->differ ? -1 : x->differ > y->differ;
+}
+
+/* numerics = close has no end of candidates within a unit: the best few go on. */
+static void keep_best(struct search *s)
+{
+	if (!s->close || s->n <= CLOSE_BEST)
+		return;
+	qsort(s->trial, s->n, sizeof(*s->trial), by_differ);
+	s->n = CLOSE_BEST;
+}
+
+/* All spellings with one order, on the families that ask nothing of the order. */
+static bool spellings(struct search *s, const struct candidate *order)
+{
+	struct candidate *list = malloc(CANDIDATE_MAX_SPELLINGS * sizeof(*list));
+	unsigned other;
+
+	if (!list)
+		return probe_fail(s->p, REASON_NO_VERDICT, "out of memory");
+	s->n = candidate_spellings(&s->p->group, list, CANDIDATE_MAX_SPELLINGS);
+	for (unsigned i = 0; i < s->n; i++)
+		s->trial[i] = (struct trial){.c = candidate_join(order, &list[i])};
+	free(list);
+	if (!filter_singles(s, PROBE_FAMILY_exact, PROBE_FAMILY_exact))
+		return false;
+	/* Rows of 16-bit numbers tell little each: as many as it takes. */
+	for (unsigned i = 0; i < ROUNDS && (!i || (!s->close && ambiguous(s, &other))); i++)
+		if (!filter(s, &s->many, PROBE_FAMILY_exact) || !filter(s, &s->many, PROBE_FAMILY_tiny))
+			return false;
+	keep_best(s);
+	return true;
+}
+
+/* All orders with the spellings that are left. */
+static bool pairs(struct search *s, const struct candidate *order, unsigned norder)
+{
+	unsigned nspelling = s->n;
+	struct trial *spelling = malloc((nspelling + 1) * sizeof(*spelling));
+
+	if (!spelling)
+		return probe_fail(s->p, REASON_NO_VERDICT, "out of memory");
+	if ((uint64_t)nspelling * norder > PAIRS_MAX) {
+		free(spelling);
+		s->p->lasting = true;
+		return probe_fail(s->p, REASON_NO_VERDICT,
+				  "not separated: the inputs leave %u spellings and %u orders", nspelling,
+				  norder);
+	}
+	memcpy(spelling, s->trial, nspelling * sizeof(*spelling));
+	s->n = 0;
+	for (unsigned o = 0; o < norder; o++)
+		for (unsigned i = 0; i < nspelling; i++) {
+			struct fields f, g;
+			struct trial *t = &s->trial[s->n++];
+
+			/* The spelling's fields with this order's. */
+			candidate_unpack(spelling[i].c.code, &f);
+			candidate_unpack(order[o].code, &g);
+			memcpy(&f, &g, offsetof(struct fields, mean));
+			*t = spelling[i];
+			t->c.code = candidate_pack(&f);
+		}
+	free(spelling);
+	if (!filter_singles(s, PROBE_FAMILY_wide, PROBE_FAMILY_overflow))
+		return false;
+	keep_best(s);
+	return true;
+}
+
+/* Every family once, for what it checks; then those that separate, while more than one is left. */
+static bool all_families(struct search *s)
+{
+	static const enum probe_family apart[] = {PROBE_FAMILY_wide, PROBE_FAMILY_overflow,
+						  PROBE_FAMILY_exact, PROBE_FAMILY_epsilon,
+						  PROBE_FAMILY_tiny};
+	unsigned other;
+
+	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
+		if (!filter(s, &s->many, (enum probe_family)f))
+			return false;
+	for (unsigned i = 0; i < ROUNDS && !s->close && ambiguous(s, &other); i++)
+		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
+			if (!filter(s, &s->many, apart[k]))
+				return false;
+	return true;
+}
+
+/* The candidate among those left that the `candidates` option allows. */
+static bool choose(struct search *s)
+{
+	char name[CANDIDATE_NAME_MAX], second[CANDIDATE_NAME_MAX];
+	unsigned other;
+
+	if (!s->close && ambiguous(s, &other)) {
+		candidate_name(&s->trial[0].c, name);
+		candidate_name(&s->trial[other].c, second);
+		s->p->lasting = true;
+		return probe_fail(s->p, REASON_NO_VERDICT, "not separated: %s and %s", name, second);
+	}
+	if (s->close)
+		qsort(s->trial, s->n, sizeof(*s->trial), by_differ);
+	for (unsigned i = 0; i < s->n; i++) {
+		candidate_name(&s->trial[i].c, name);
+		if (s->p->candidates[0] && fnmatch(s->p->candidates, name, 0))
+			continue;
+		s->p->winner = s->trial[i].c;
+		return true;
+	}
+	return probe_fail(s->p, REASON_NOT_EXACT, "%s gives the same bytes, but is not allowed", name);
+}
+
+static bool search(struct search *s, const struct candidate *order, unsigned norder)
+{
+	return spellings(s, &order[0]) && pairs(s, order, norder) && all_families(s);
+}
+
+bool probe_search(struct probe *p)
+{
+	const struct bound *x = &p->group.bound[ADD_RMSNORM_A], *w = &p->group.bound[ADD_RMSNORM_W];
+	enum dtype t = (enum dtype)x->dtype, wt = (enum dtype)w->dtype;
+	struct candidate *order = malloc(CANDIDATE_MAX_ORDERS * sizeof(*order));
+	struct search s = {.p = p, .trial = malloc(PAIRS_MAX * sizeof(*s.trial))};
+	int64_t rows = probe_batch_rows(t, p->group.cols);
+	double eps = p->group.has_eps ? p->group.eps : 1e-5;
+	unsigned norder;
+	bool ok;
+
+	if (!order || !s.trial || !probe_batch_init(&s.one, t, wt, 1, p->group.cols, eps) ||
+	    !probe_batch_init(&s.many, t, wt, rows, p->group.cols, eps))
+		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	norder = candidate_orders(&p->group, order, CANDIDATE_MAX_ORDERS);
+	ok = bench_open(p, &s.bench, rows) && search(&s, order, norder);
+	if (ok && !s.n && p->close) {
+		s.close = true;
+		ok = search(&s, order, norder);
+	}
+	ok = ok && (s.n || probe_fail(p, REASON_NOT_EXACT, "no candidate gives the same bytes")) && choose(&s);
+	free(order);
+	free(s.trial);
+	probe_batch_free(&s.one);
+	probe_batch_free(&s.many);
+	return ok;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/probe_parent.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config/log.h"
+#include "shim/kernels.h"
+#include "shim/probe_request.h"
+#include "shim/process.h"
+#include "shim/spawn.h"
+#include "shim/worker.h"
+
+enum { ANSWER_MAX = 512, GRACE_SECONDS = 5 };
+
+struct job {
+	struct worker_job job;
+	struct verdict *verdict;
+	int device;
+	struct group group; /* deep copy: members and their parameters follow */
+	struct member member[PATTERN_MAX_NODES];
+	uint8_t params[];
+};
+
+/* Variables that would make the child something else than a plain program of its own. */
+static const char *const dropped[] = {"LD_PRELOAD=", "LD_AUDIT=", "AUTOFUSE=", "AUTOFUSE_RECORD=",
+				      "AUTOFUSE_REPORT=", "CUDA_INJECTION64_PATH=",
+				      "NVTX_INJECTION64_PATH=", "CUDA_LAUNCH_BLOCKING="};
+
+static char **child_environment(void)
+{
+	static char off[] = "AUTOFUSE=0";
+	unsigned n = 0, out = 0;
+	char **env;
+
+	while (environ && environ[n])
+		n++;
+	env = calloc(n + 2, sizeof(*env));
+	for (unsigned i = 0; env && i < n; i++) {
+		bool drop = false;
+
+		for (unsigned d = 0; d < sizeof(dropped) / sizeof(*dropped); d++)
+			drop |= !strncmp(environ[i], dropped[d], strlen(dropped[d]));
+		if (!drop)
+			env[out++] = environ[i];
+	}
+	if (env)
+		env[out] = off;
+	return env;
+}
+
+/* The autofuse command: the option, or beside this library, or in ../bin. 0 or -1. */
+static int command(char *path, size_t size)
+{
+	static const char *const place[] = {"autofuse", "../bin/autofuse", "../../bin/autofuse"};
+	const char *option = process.config.opt.probe_command;
+	Dl_info self;
+	const char *slash;
+
+	if (option && option[0])
+		return (size_t)snprintf(path, size, "%s", option) < size && !access(path, X_OK) ? 0 : -1;
+	if (!dladdr((void *)probe_start, &self) || !self.dli_fname)
+		return -1;
+	slash = strrchr(self.dli_fname, '/');
+	for (unsigned i = 0; i < sizeof(place) / sizeof(*place); i++) {
+		int dir = slash ? (int)(slash - self.dli_fname + 1) : 0;
+
+		if ((size_t)snprintf(path, size, "%.*s%s", dir, self.dli_fname, place[i]) < size &&
+		    !access(path, X_OK))
+			return 0;
+	}
+	return -1;
+}
+
+/* "candidate NAME" or "reason WORD detail". */
+static void take_answer(struct verdict *v, char *answer, int status)
+{
+	char *end = strchr(answer, '\n'), *word, *detail;
+	enum reason why;
+
+	if (end)
+		*end = '\0';
+	if (!strncmp(answer, "candidate ", 10) && end) {
+		verdict_probed(v, answer + 10);
+		return;
+	}
+	if (strncmp(answer, "reason ", 7) || !end) {
+		char text[96];
+
+		snprintf(text, sizeof(text),
+			 status == -1 ? "the probe could not be started"
+			 : status == -2 ? "the probe took too long"
+			 : WIFSIGNALED(status) ? "the probe died by signal %d"
+					       : "the probe ended with status %d and no answer",
+			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		verdict_reject(v, REASON_NO_VERDICT, text, false);
+		return;
+	}
+	word = answer + 7;
+	detail = strchr(word, ' ');
+	if (detail)
+		*detail++ = '\0';
+	why = reason_parse(word);
+	/* The child has written the cache itself. */
+	verdict_reject(v, why < REASON_COUNT && why != REASON_NONE ? why : REASON_NO_VERDICT,
+		       detail ? detail : word, false);
+}
+
+static void run(struct worker_job *wj)
+{
+	struct job *j = (struct job *)wj;
+	char path[4096], (*file)[4096] = calloc(PATTERN_MAX_NODES, sizeof(*file)), answer[ANSWER_MAX];
+	char *argv[] = {path, (char *)"probe", NULL}, **env = child_environment(), *text = NULL;
+	uint64_t offset[PATTERN_MAX_NODES];
+	int fd[PATTERN_MAX_NODES], keep[PATTERN_MAX_NODES], status = -1;
+	unsigned nkeep = 0, n = j->group.pattern->nnode;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	bool ok = file && env && f && !command(path, sizeof(path));
+
+	for (unsigned i = 0; i < n; i++) {
+		struct kernel_rec *rec = (struct kernel_rec *)j->member[i].launch.kernel;
+
+		fd[i] = ok ? images_file(rec->image, file[i], sizeof(*file), &offset[i]) : -1;
+		if (fd[i] >= 0)
+			keep[nkeep++] = fd[i];
+		ok &= fd[i] != -2;
+	}
+	if (ok)
+		probe_request(f, j->verdict, &j->group, j->device, file, offset);
+	if (f)
+		fclose(f);
+	if (ok) {
+		log_debug("probe: %s", text);
+		status = spawn_run(path, argv, env, text, len, keep, nkeep, log_level < LOG_INFO,
+				   (int)process.config.opt.probe_seconds + GRACE_SECONDS, answer,
+				   sizeof(answer));
+		take_answer(j->verdict, answer, status);
+	} else {
+		log_warn_once("the autofuse command was not found beside libautofuse.so; without it nothing can be proven (AUTOFUSE_PROBE_COMMAND)");
+		verdict_reject(j->verdict, REASON_NO_VERDICT, "the probe could not be started", false);
+	}
+	for (unsigned i = 0; i < nkeep; i++)
+		close(keep[i]);
+	free(text);
+	free(env);
+	free(file);
+	free(j);
+}
+
+int probe_start(struct verdict *v, const struct group *g, const struct ours *o)
+{
+	unsigned n = g->pattern->nnode;
+	size_t bytes = 0, at = 0;
+	struct job *j;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += g->member[i]->launch.kernel->param_bytes;
+	j = calloc(1, sizeof(*j) + bytes);
+	if (!j)
+		return -1;
+	j->job.run = run;
+	j->verdict = v;
+	j->device = o->device;
+	j->group = *g;
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = g->member[i]->launch.kernel->param_bytes;
+
+		j->member[i] = *g->member[i];
+		memcpy(j->params + at, g->member[i]->launch.params, len);
+		j->member[i].launch.params = j->params + at;
+		j->group.member[i] = &j->member[i];
+		at += len;
+	}
+	if (!worker_post(&worker_probe, &j->job))
+		return 0;
+	free(j);
+	return -1;
+}

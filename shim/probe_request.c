@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/probe_request.h"
+
+#include <inttypes.h>
+
+#include "shim/cache.h"
+#include "shim/kernels.h"
+#include "shim/process.h"
+
+static void string(FILE *f, const char *s)
+{
+	putc('"', f);
+	for (; s && *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < 0x20)
+			fprintf(f, "\\u%04x", c);
+		else
+			putc(c, f);
+	}
+	putc('"', f);
+}
+
+static void numbers(FILE *f, const char *name, const uint32_t v[3])
+{
+	fprintf(f, ", \"%s\": [%u, %u, %u]", name, v[0], v[1], v[2]);
+}
+
+static void operand(FILE *f, const struct operand *o)
+{
+	fprintf(f, "{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %u, \"addr\": \"%" PRIx64 "\", \"size\": [",
+		role_name(o->role), dtype_name(o->dtype), o->access, o->addr);
+	for (unsigned i = 0; i < o->ndim; i++)
+		fprintf(f, "%s%" PRId64, i ? ", " : "", o->size[i]);
+	fputs("], \"stride\": [", f);
+	for (unsigned i = 0; i < o->ndim; i++)
+		fprintf(f, "%s%" PRId64, i ? ", " : "", o->stride[i]);
+	fputs("]}", f);
+}
+
+static void op(FILE *f, const struct op *op)
+{
+	fprintf(f, ", \"op\": {\"code\": \"%s\", \"rows\": %" PRId64 ", \"cols\": %" PRId64,
+		opcode_name(op->code), op->rows, op->cols);
+	if (op->has_eps)
+		fprintf(f, ", \"eps\": %.17g", op->eps);
+	fputs(", \"operand\": [", f);
+	for (unsigned i = 0; i < op->noperand; i++) {
+		fputs(i ? ", " : "", f);
+		operand(f, &op->operand[i]);
+	}
+	fputs("], \"slot\": [", f);
+	for (unsigned i = 0; i < op->nslot; i++)
+		fprintf(f, "%s[%u, %u, \"%s\"]", i ? ", " : "", op->slot[i].offset, op->slot[i].bytes,
+			role_name(op->slot[i].role));
+	fputs("]}", f);
+}
+
+static void member(FILE *f, const struct member *m, const char *file, uint64_t offset)
+{
+	const struct kernel *k = m->launch.kernel;
+	const struct image *img = ((const struct kernel_rec *)k)->image;
+
+	fputs("{\"name\": ", f);
+	string(f, k->name);
+	fprintf(f, ", \"hash\": \"%016" PRIx64 "%016" PRIx64 "\", \"image\": {\"file\": ", k->image[0],
+		k->image[1]);
+	string(f, file);
+	fprintf(f, ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", offset, img->bytes);
+	numbers(f, "grid", m->launch.grid);
+	numbers(f, "block", m->launch.block);
+	fprintf(f, ", \"shmem\": %u, \"params\": \"", m->launch.shmem);
+	for (uint32_t i = 0; i < k->param_bytes; i++)
+		fprintf(f, "%02x", m->launch.params[i]);
+	fputs("\", \"param\": [", f);
+	for (uint32_t i = 0; i < k->nparam; i++)
+		fprintf(f, "%s[%u, %u]", i ? ", " : "", k->param[i].offset, k->param[i].bytes);
+	fputs("]", f);
+	op(f, &m->op);
+	fputs("}", f);
+}
+
+void probe_request(FILE *f, const struct verdict *v, const struct group *g, int device,
+		   char (*image_file)[4096], const uint64_t *image_offset)
+{
+	const struct options *o = &process.config.opt;
+
+	fprintf(f, "{\"pattern\": \"%s\", \"device\": %d, \"key\": \"%016" PRIx64 "%016" PRIx64
+		   "\", \"site\": \"%016" PRIx64 "\", \"cache\": ",
+		g->pattern->name, device, v->key.hash[0], v->key.hash[1], v->site[0]);
+	string(f, cache_dir() ? cache_dir() : "none");
+	fprintf(f, ", \"seconds\": %ld, \"inputs\": ", o->probe_seconds);
+	string(f, o->probe_inputs);
+	fputs(", \"candidates\": ", f);
+	string(f, o->candidates);
+	fprintf(f, ", \"numerics\": \"%s\", \"member\": [",
+		o->numerics == NUMERICS_CLOSE ? "close" : "exact");
+	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+		fputs(i ? ", " : "", f);
+		member(f, g->member[i], image_file[i], image_offset[i]);
+	}
+	fputs("]}\n", f);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/log.h"
+#include "shim/memory.h"
+#include "shim/ours.h"
+#include "shim/process.h"
+#include "shim/report.h"
+#include "shim/window.h"
+
+enum { BUFFER = 1 << 20, LINE_RESERVE = 1 << 17, STREAMS_MAX = 64 };
+
+bool record_on;
+
+static struct {
+	pthread_mutex_t lock; /* guards what follows */
+	int fd;
+	char *buf;
+	size_t used;
+	uint64_t launches;
+	CUstream stream[STREAMS_MAX]; /* created streams already announced */
+	unsigned nstream;
+} rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static void drain(void)
+{
+	size_t done = 0;
+
+	while (rec.fd >= 0 && done < rec.used) {
+		ssize_t n = write(rec.fd, rec.buf + done, rec.used - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			log_warn_once("recording stopped: %s", strerror(errno));
+			close(rec.fd);
+			rec.fd = -1;
+			break;
+		}
+		done += (size_t)n;
+	}
+	rec.used = 0;
+}
+
+static void put(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void put(const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(rec.buf + rec.used, BUFFER - rec.used, fmt, ap);
+	va_end(ap);
+	if (n > 0 && (size_t)n < BUFFER - rec.used)
+		rec.used += (size_t)n;
+}
+
+/* One line at a time; a line that cannot fit the reserve is impossible (32 KB of parameters). */
+static bool begin(void)
+{
+	pthread_mutex_lock(&rec.lock);
+	if (rec.fd < 0) {
+		pthread_mutex_unlock(&rec.lock);
+		return false;
+	}
+	if (BUFFER - rec.used < LINE_RESERVE)
+		drain();
+	return true;
+}
+
+static void end(void)
+{
+	put("}\n");
+	pthread_mutex_unlock(&rec.lock);
+}
+
+static void put_string(const char *s)
+{
+	put("\"");
+	for (; *s; s++)
+		if ((unsigned char)*s >= 0x20)
+			put("%s%c", *s == '"' || *s == '\\' ? "\\" : "", *s);
+	put("\"");
+}
+
+static void put_hex(const uint8_t *p, size_t n)
+{
+	static const char digit[] = "0123456789abcdef";
+
+	if (BUFFER - rec.used < 2 * n)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		rec.buf[rec.used++] = digit[p[i] >> 4];
+		rec.buf[rec.used++] = digit[p[i] & 15];
+	}
+}
+
+/* The stream as plan tells them apart: the per-thread stream is 0x2 whatever way it was named. */
+static void put_stream(CUstream stream, bool ptsz)
+{
+	uintptr_t s = (uintptr_t)stream;
+
+	put(",\"st\":\"0x%" PRIxPTR "\"", !s && ptsz ? 2 : s == 1 ? 0 : s);
+}
+
+/* A created stream's first launch: say whether the default stream orders itself against it. */
+static void announce(CUstream stream, uint64_t context)
+{
+	unsigned flags = 0;
+
+	if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
+		return;
+	for (unsigned i = 0; i < rec.nstream; i++)
+		if (rec.stream[i] == stream)
+			return;
+	if (rec.nstream == STREAMS_MAX || real.cuStreamGetFlags(stream, &flags))
+		return;
+	rec.stream[rec.nstream++] = stream;
+	if (!(flags & CU_STREAM_NON_BLOCKING))
+		return;
+	put("{\"k\":\"stream\",\"t\":%d", (int)gettid());
+	put_stream(stream, false);
+	put(",\"ctx\":%" PRIu64 ",\"flags\":1}\n", context);
+}
+
+void record_start(void)
+{
+	const char *option = process.config.opt.record;
+	char path[4096];
+
+	if (!option || !option[0])
+		return;
+	rec.buf = malloc(BUFFER);
+	if (rec.buf && report_path(option, path, sizeof(path)))
+		rec.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (rec.fd < 0) {
+		log_warn("cannot record to %s: %s", option, strerror(errno));
+		return;
+	}
+	put("{\"k\":\"version\",\"v\":1}\n");
+	record_on = true;
+	__atomic_add_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
+}
+
+void record_stop(void)
+{
+	if (!record_on)
+		return;
+	pthread_mutex_lock(&rec.lock);
+	drain();
+	if (rec.fd >= 0)
+		close(rec.fd);
+	rec.fd = -1;
+	pthread_mutex_unlock(&rec.lock);
+}
+
+uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool ex, unsigned nattr,
+		       const void *params, size_t bytes)
+{
+	const struct ours *o = ours_get(NULL);
+	uint64_t index;
+
+	if (!begin())
+		return l->index;
+	announce((CUstream)(uintptr_t)l->stream, o ? o->generation : 0);
+	index = rec.launches++;
+	put("{\"k\":\"%s\",\"t\":%d,\"f\":", ex ? "lx" : "l", (int)gettid());
+	put_string(r ? r->k.name : "?");
+	put(",\"g\":[%u,%u,%u],\"b\":[%u,%u,%u],\"sm\":%u", l->grid[0], l->grid[1], l->grid[2],
+	    l->block[0], l->block[1], l->block[2], l->shmem);
+	put_stream((CUstream)(uintptr_t)l->stream, false);
+	put(",\"na\":%u,\"attrs\":%u", nattr, l->attrs);
+	if (o)
+		put(",\"ctx\":%" PRIu64 ",\"dev\":%d", o->generation, o->device);
+	if (r && (r->k.image[0] || r->k.image[1]))
+		put(",\"img\":\"%016" PRIx64 "%016" PRIx64 "\"", r->k.image[0], r->k.image[1]);
+	if (l->priority)
+		put(",\"prio\":%d", l->priority);
+	if (l->params && r) {
+		put(",\"p\":[");
+		for (uint32_t i = 0; i < r->k.nparam; i++) {
+			put("%s[%u,%u,\"", i ? "," : "", r->k.param[i].offset, r->k.param[i].bytes);
+			put_hex(l->params + r->k.param[i].offset, r->k.param[i].bytes);
+			put("\"]");
+		}
+		put("]");
+	} else if (params && bytes && bytes < LINE_RESERVE / 4) {
+		put(",\"x\":[%zu,\"", bytes);
+		put_hex(params, bytes);
+		put("\"]");
+	}
+	end();
+	return index;
+}
+
+void record_call(unsigned call, bool has_stream, CUstream stream, bool ptsz)
+{
+	if (!record_on || !begin())
+		return;
+	put("{\"k\":\"a\",\"t\":%d,\"f\":\"%s\"", (int)gettid(), driver_name(call));
+	if (has_stream)
+		put_stream(stream, ptsz);
+	end();
+}
+
+void record_range_call(unsigned call, CUstream stream, bool ptsz, uint64_t base, uint64_t bytes)
+{
+	if (!record_on || !begin())
+		return;
+	put("{\"k\":\"a\",\"t\":%d,\"f\":\"%s\"", (int)gettid(), driver_name(call));
+	put_stream(stream, ptsz);
+	put(",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\"", base, base + bytes);
+	end();
+}
+
+void record_alloc(uint64_t base, uint64_t bytes, int device, unsigned flags)
+{
+	if (!record_on || !begin())
+		return;
+	put("{\"k\":\"alloc\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\",\"dev\":%d,\"flags\":%u",
+	    base, base + bytes, device, flags);
+	end();
+}
+
+void record_free(uint64_t base, uint64_t bytes)
+{
+	if (!record_on || !begin())
+		return;
+	put("{\"k\":\"free\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\"", base, base + bytes);
+	end();
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recording: every driver call as a line of JSON, in call order, in the format that `autofuse plan`
+ * reads (docs/TRACE_FORMAT.md). While it is on, window_watch counts one more, so that all thunks
+ * take their slow path.
+ */
+#ifndef AF_SHIM_RECORD_H
+#define AF_SHIM_RECORD_H
+
+#include "matcher/launch.h"
+#include "shim/driver.h"
+#include "shim/kernels.h"
+
+extern bool record_on; /* set once, by record_start */
+
+/* Opens the file named by the record option, if any. Once per process. */
+void record_start(void);
+/* Writes what is buffered; later calls record nothing. */
+void record_stop(void);
+
+/* A launch about to be made or held, with l->params where the layout is known; else params, the bytes
+ * of its CU_LAUNCH_PARAM_BUFFER, if it has one. ex: it came as cuLaunchKernelEx with nattr
+ * attributes. Returns its index among the launch lines. */
+uint64_t record_launch(const struct launch *l, const struct kernel_rec *rec, bool ex, unsigned nattr,
+		       const void *params, size_t bytes);
+
+/* Any other call. has_stream: it is ordered on `stream` (as the program passed it). */
+void record_call(unsigned call, bool has_stream, CUstream stream, bool ptsz);
+/* A call on the memory range [base, base + bytes) of a stream, e.g. cuMemFreeAsync. */
+void record_range_call(unsigned call, CUstream stream, bool ptsz, uint64_t base, uint64_t bytes);
+
+void record_alloc(uint64_t base, uint64_t bytes, int device, unsigned memory_flags);
+void record_free(uint64_t base, uint64_t bytes);
+
+#endif

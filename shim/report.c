@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/report.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/log.h"
+#include "matcher/sig.h"
+#include "shim/kernels.h"
+#include "shim/process.h"
+#include "shim/report_json.h"
+#include "shim/verdict.h"
+
+enum { LISTED_MAX = 1 << 18 }; /* groups listed one by one in a report; the counts go on */
+
+struct report_counts report_counts;
+
+static struct {
+	pthread_mutex_t lock; /* guards what follows */
+	bool list;
+	struct report_totals total;
+	unsigned capacity;
+} report = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void report_start(void)
+{
+	report.list = process.config.opt.report && process.config.opt.report[0];
+}
+
+static void list_group(const struct group *g, enum outcome outcome, enum reason why)
+{
+	struct report_item *item;
+
+	if (report.total.nitem == report.capacity) {
+		unsigned more = report.capacity ? 2 * report.capacity : 1024;
+		void *p = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item)) : NULL;
+
+		if (!p) {
+			report.list = false;
+			report.total.cut = true;
+			return;
+		}
+		report.total.item = p;
+		report.capacity = more;
+	}
+	item = &report.total.item[report.total.nitem++];
+	item->pattern = pattern_id(g->pattern);
+	item->outcome = outcome;
+	item->why = why;
+	item->nmember = g->pattern->nnode;
+	for (unsigned i = 0; i < item->nmember; i++)
+		item->launch[i] = g->member[i]->launch.index;
+}
+
+void report_group(const struct group *g, enum outcome outcome, enum reason why)
+{
+	struct report_pattern *p;
+
+	pthread_mutex_lock(&report.lock);
+	p = &report.total.pattern[pattern_id(g->pattern)];
+	p->outcome[outcome]++;
+	if (outcome == OUTCOME_REJECTED)
+		p->rejected[why]++;
+	if (report.list)
+		list_group(g, outcome, why);
+	pthread_mutex_unlock(&report.lock);
+}
+
+const char *report_path(const char *pattern, char *path, unsigned size)
+{
+	unsigned n = 0;
+
+	for (; *pattern; pattern++) {
+		if (pattern[0] == '%' && pattern[1] == 'p') {
+			n += (unsigned)snprintf(path + n, size - n, "%d", (int)getpid());
+			pattern++;
+		} else {
+			path[n++] = *pattern;
+		}
+		if (n + 1 >= size)
+			return NULL;
+	}
+	path[n] = '\0';
+	return path;
+}
+
+static void count_kernel(void *arg, const struct kernel_rec *r)
+{
+	struct report_totals *t = arg;
+	uint64_t n = __atomic_load_n(&r->launches, __ATOMIC_RELAXED);
+
+	t->launches += n;
+	if (r->k.decoder)
+		t->known_kernels += n > 0;
+}
+
+/* 1234567 -> "1,234,567" */
+static const char *grouped(unsigned long long n, char *buf)
+{
+	char digits[24];
+	int len = sprintf(digits, "%llu", n), out = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[out++] = ',';
+		buf[out++] = digits[i];
+	}
+	buf[out] = '\0';
+	return buf;
+}
+
+/* Why nothing was fused, and the next step, for the summary's end. */
+static void explain(const struct report_totals *t, char *text, size_t size)
+{
+	unsigned long long most = 0;
+	enum reason why = REASON_NONE;
+
+	for (unsigned p = 0; p < PATTERN_COUNT; p++)
+		for (unsigned r = 0; r < REASON_COUNT; r++)
+			if (t->pattern[p].rejected[r] > most) {
+				most = t->pattern[p].rejected[r];
+				why = (enum reason)r;
+			}
+	if (most)
+		snprintf(text, size, "none fused: %s (%s)", reason_word(why), reason_text(why));
+	else if (t->checked)
+		snprintf(text, size, "none fused, %llu checked", t->checked);
+	else if (!sig_count())
+		snprintf(text, size, "none fused: no kernel signatures are configured (AUTOFUSE_CONFIG=file.ini; README, \"Configuration\")");
+	else if (!t->known_kernels)
+		snprintf(text, size, "none fused: no kernel of this program has a signature (AUTOFUSE_REPORT=file lists its kernels)");
+	else
+		snprintf(text, size, "none fused: no pattern was found among the kernels with signatures");
+}
+
+static void summary(const struct report_totals *t)
+{
+	char text[640], before[32], after[32];
+	size_t n = 0;
+
+	if (!t->fused) {
+		explain(t, text, sizeof(text));
+		log_always("%s launches, %s", grouped(t->launches, before), text);
+		return;
+	}
+	for (unsigned p = 0; p < PATTERN_COUNT && n < sizeof(text); p++)
+		if (t->pattern[p].outcome[OUTCOME_FUSED])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s fused", n ? ", " : "",
+					      grouped(t->pattern[p].outcome[OUTCOME_FUSED], before),
+					      pattern_get((enum pattern_id)p)->name);
+	if (t->checked && n < sizeof(text))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu checked", t->checked);
+	if (t->rejected && n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+	log_always("%s launches became %s: %s", grouped(t->launches, before),
+		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text);
+}
+
+void report_exit(void)
+{
+	const struct options *o = &process.config.opt;
+	char path[4096];
+	FILE *f;
+
+	pthread_mutex_lock(&report.lock);
+	report.total.counts = report_counts;
+	report.total.launches = report_counts.nameless;
+	kernels_each(count_kernel, &report.total);
+	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
+		report.total.fused += report.total.pattern[p].outcome[OUTCOME_FUSED];
+		report.total.checked += report.total.pattern[p].outcome[OUTCOME_CHECKED];
+		report.total.rejected += report.total.pattern[p].outcome[OUTCOME_REJECTED];
+	}
+	if (report.total.launches && o->summary)
+		summary(&report.total);
+	if (report.total.launches && o->report && o->report[0]) {
+		f = report_path(o->report, path, sizeof(path)) ? fopen(path, "we") : NULL;
+		if (f) {
+			report_json(f, &report.total);
+			if (fclose(f))
+				f = NULL;
+		}
+		if (!f)
+			log_warn("cannot write the report %s", o->report);
+	}
+	pthread_mutex_unlock(&report.lock);
+}

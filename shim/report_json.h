@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report's figures, and how they are written as JSON. */
+#ifndef AF_SHIM_REPORT_JSON_H
+#define AF_SHIM_REPORT_JSON_H
+
+#include <stdio.h>
+
+#include "shim/report.h"
+
+struct report_pattern {
+	unsigned long long outcome[OUTCOME_COUNT];
+	unsigned long long rejected[REASON_COUNT];
+};
+
+struct report_item {
+	uint8_t pattern, outcome, why, nmember;
+	uint64_t launch[PATTERN_MAX_NODES]; /* launch indices, as recordings count them */
+};
+
+struct report_totals {
+	struct report_pattern pattern[PATTERN_COUNT];
+	struct report_item *item;
+	unsigned nitem;
+	bool cut; /* more groups than are listed */
+	struct report_counts counts;
+	unsigned long long launches; /* by the program */
+	unsigned long long known_kernels;
+	unsigned long long fused, checked, rejected;
+};
+
+void report_json(FILE *f, const struct report_totals *t);
+
+#endif

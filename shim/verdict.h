@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verdicts: what is known about a key (matcher/key.h), from the cache, the probe and live checks.
+ *
+ *   NEW -> PROBING -> CHECKING -> USABLE        each state may also end in REJECTED
+ *
+ * A verdict lives until the process ends. State, rows and counters are read without a lock; they
+ * change under the store's lock, on the worker threads or where a group completes.
+ */
+#ifndef AF_SHIM_VERDICT_H
+#define AF_SHIM_VERDICT_H
+
+#include "fused/fused.h"
+#include "matcher/key.h"
+#include "shim/ours.h"
+
+enum verdict_state {
+	VERDICT_NEW,
+	VERDICT_PROBING,  /* the probe child is at work, or waits for its turn */
+	VERDICT_CHECKING, /* a candidate passed the probe; live checks are due */
+	VERDICT_USABLE,
+	VERDICT_REJECTED,
+};
+
+struct verdict {
+	struct key key;
+	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member */
+	const struct pattern *pattern;
+	int64_t cols;
+	int state;                 /* enum verdict_state, atomic */
+	enum reason why;           /* REJECTED */
+	int64_t rows;              /* largest number of rows proven; atomic */
+	struct candidate candidate; /* from CHECKING on */
+	unsigned checks;           /* live checks passed in this process */
+	unsigned long long fused;  /* substitutions in this process */
+	unsigned long long sampled_at; /* value of `fused` at the last live check */
+	int64_t due;               /* rows beyond the proven ones that want a live check; 0: none */
+	bool marked;               /* the crash marker is on disk */
+	bool first_use_over;       /* our kernel ran to its end once in this process */
+	char detail[160];
+};
+
+/* Opens the cache and reads it, once; called when the first kernel with a decoder is met. */
+void verdict_load(void);
+
+/* The verdict of a complete, legal group in a context; made on first sight, from the cache if it
+ * has the key. NULL if out of memory or if an image's bytes cannot be had. */
+struct verdict *verdict_of(const struct group *g, const struct ours *o);
+
+/* Starts the probe of a NEW verdict. */
+void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o);
+
+/* Results. Each also writes the cache. */
+void verdict_probed(struct verdict *v, const char *candidate);
+void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep);
+void verdict_checked(struct verdict *v, int64_t rows, bool same);
+
+/* Writes the crash marker before our kernel's first use, removes it after. */
+void verdict_mark(struct verdict *v);
+void verdict_unmark(struct verdict *v);
+/* At exit: removes the markers of verdicts in use, unless the driver reported a fault. */
+void verdict_unmark_all(void);
+
+/*
+ * Sites: what is known of launches that may be members of a match (key_site).
+ */
+struct site {
+	uint64_t hash;
+	struct verdict *verdict; /* of the last group that began here; NULL: only known from disk */
+	bool expected;           /* a group with a usable verdict has begun here (this run or before) */
+	bool vetted;             /* a usable verdict covers this launch: its extents were probed */
+	unsigned misses;         /* held launches in a row that were sent on unfused */
+	unsigned skip;           /* do not hold the next so many */
+};
+/* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
+ * racily: they are hints. */
+struct site *verdict_site(uint64_t hash);
+
+/* For reports. Strings are valid during the call. */
+struct verdict_info {
+	struct key key;
+	const char *pattern, *state, *detail;
+	char candidate[CANDIDATE_NAME_MAX];
+	enum reason why;
+	int64_t rows;
+	unsigned checks;
+	unsigned long long fused;
+};
+void verdict_each(void (*fn)(void *arg, const struct verdict_info *v), void *arg);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a window, shared by window*.c and wayout.c. */
+#ifndef AF_SHIM_WINDOW_STATE_H
+#define AF_SHIM_WINDOW_STATE_H
+
+#include <pthread.h>
+
+#include "matcher/seq.h"
+#include "shim/check.h"
+#include "shim/window.h"
+
+enum { WINDOW_MAX = 64, WINDOW_FREES = 16 };
+
+/* How a stream orders itself against the legacy default stream of its context. */
+enum stream_kind { STREAM_NONBLOCKING, STREAM_BLOCKING, STREAM_LEGACY, STREAM_PER_THREAD };
+
+struct window {
+	pthread_mutex_t lock;
+	/* Who it is; constant from creation to drop. */
+	bool used;
+	const struct ours *ours; /* its context; ours->generation tells reused handles apart */
+	CUstream stream;
+	enum stream_kind kind;
+	int thread;              /* STREAM_PER_THREAD: whose stream; else 0 */
+	/* Guarded by lock. */
+	struct seq *seq;
+	CUresult pending;        /* error of a late submission, for the next call on this stream */
+	CUdeviceptr free_[WINDOW_FREES]; /* frees kept behind what is held */
+	unsigned nfree;
+	struct check check;      /* live check under way */
+	uint64_t check_index;    /* launch index of its first member */
+	/* Answers of the policy to the launch in hand. */
+	struct verdict *verdict; /* of the group just asked for */
+	bool want_check, finish_check;
+	/* Read without the lock. */
+	bool watched;            /* counted in window_watch */
+	unsigned held;           /* launches held now */
+	unsigned activity;       /* bumped by driver calls of the holding thread */
+	unsigned arms;           /* bumped whenever a launch becomes held */
+	uint64_t held_since;     /* CLOCK_MONOTONIC ns of the first launch now held */
+	bool wayout_started;
+	unsigned wayout_asleep;  /* futex: 1 while the way-out thread sleeps */
+};
+
+extern const struct seq_policy window_policy; /* .arg to be filled with the window */
+
+/* Number of streams being captured in this process. */
+extern unsigned window_captures;
+
+/*
+ * Submits everything held and ends open matches, lock held, context current or not. The first
+ * error is returned; the caller decides whether a program's call reports it.
+ */
+CUresult window_flush(struct window *w, enum reason why);
+/* Sends members in order; the first error ends it. */
+CUresult window_submit(struct window *w, const struct member *const *m, unsigned n);
+/* Launches the fused kernel of g. False: nothing was launched, send the members themselves. */
+bool window_fuse(struct window *w, const struct group *g);
+/* Issues the kept frees that nothing held touches any more. */
+CUresult window_frees(struct window *w);
+/* Brings watched/held and window_watch up to date. Lock held. */
+void window_update(struct window *w);
+/* All windows in use, for loops without locks; some slots may be NULL. */
+extern struct window *window_all[WINDOW_MAX];
+extern unsigned window_count;
+
+/* A launch became held: see that it gets out in time. Lock held. */
+void wayout_arm(struct window *w);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leaves a window: held launches as they were, fused kernels, kept frees. Lock held. */
+#include <string.h>
+
+#include "config/log.h"
+#include "matcher/key.h"
+#include "shim/kernels.h"
+#include "shim/process.h"
+#include "shim/report.h"
+#include "shim/window_state.h"
+
+enum {
+	PARAMS_MAX = 128,
+	MISSES_MAX = 4, /* held in vain so often in a row: pause, longer each time */
+	SKIP_SHIFT_MAX = 12,
+};
+
+/* Makes the window's context current if it is not; true if it must be popped again. */
+static bool enter(const struct window *w)
+{
+	CUcontext now = NULL;
+
+	return (real.cuCtxGetCurrent(&now) || now != w->ours->ctx) &&
+	       !real.cuCtxPushCurrent_v2(w->ours->ctx);
+}
+
+static void leave(bool pushed)
+{
+	CUcontext old;
+
+	if (pushed)
+		real.cuCtxPopCurrent_v2(&old);
+}
+
+static CUresult send(const struct window *w, const struct launch *l)
+{
+	const struct kernel *k = l->kernel;
+	const struct kernel_rec *rec = (const struct kernel_rec *)k;
+	CUfunction f = (CUfunction)(uintptr_t)rec->handle;
+	void *ptr[PARAMS_MAX];
+	size_t bytes = k->param_bytes;
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)l->params,
+			 CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+
+	if ((l->attrs & LAUNCH_EXTRA) || k->nparam > PARAMS_MAX)
+		return real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+					   l->block[1], l->block[2], l->shmem, w->stream, NULL, extra);
+	for (uint32_t i = 0; i < k->nparam; i++)
+		ptr[i] = (void *)(l->params + k->param[i].offset);
+	return real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+				   l->block[2], l->shmem, w->stream, ptr, NULL);
+}
+
+/* A launch held in vain: hold less at that site. */
+static void missed(const struct member *m)
+{
+	struct site *s = verdict_site(key_site(&m->launch, &m->op));
+
+	if (s && ++s->misses >= MISSES_MAX) {
+		unsigned shift = s->misses < SKIP_SHIFT_MAX ? s->misses : SKIP_SHIFT_MAX;
+
+		s->skip = 1u << shift;
+	}
+}
+
+CUresult window_submit(struct window *w, const struct member *const *m, unsigned n)
+{
+	CUresult r = CUDA_SUCCESS;
+	bool pushed;
+
+	if (!n)
+		return r;
+	pushed = enter(w);
+	for (unsigned i = 0; i < n && !r; i++)
+		r = send(w, &m[i]->launch);
+	leave(pushed);
+	missed(m[0]);
+	if (r)
+		log_info("a held launch failed (error %d); the next call on its stream reports it", r);
+	return r;
+}
+
+CUresult window_frees(struct window *w)
+{
+	CUresult first = CUDA_SUCCESS;
+	bool pushed;
+
+	if (!w->nfree || seq_held(w->seq))
+		return first; /* the held launches may touch them */
+	pushed = enter(w);
+	for (unsigned i = 0; i < w->nfree; i++) {
+		CUresult r = real.cuMemFreeAsync(w->free_[i], w->stream);
+
+		first = first ? first : r;
+	}
+	leave(pushed);
+	w->nfree = 0;
+	return first;
+}
+
+CUresult window_flush(struct window *w, enum reason why)
+{
+	struct seq_out out;
+	CUresult r, f;
+
+	seq_barrier(w->seq, why, &out);
+	r = window_submit(w, out.flush, out.nflush);
+	if (w->check.arena) {
+		bool pushed = enter(w);
+
+		check_cancel(&w->check, w->ours, w->stream);
+		leave(pushed);
+	}
+	f = window_frees(w);
+	return r ? r : f;
+}
+
+bool window_fuse(struct window *w, const struct group *g)
+{
+	struct verdict *v = w->verdict;
+	struct fused_launch l;
+	void *params[] = {l.params};
+	CUfunction f;
+	CUresult r;
+
+	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
+	    !(f = ours_function(w->ours, l.kernel)))
+		return false;
+	verdict_mark(v);
+	r = real.cuLaunchKernel(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
+				l.shmem, w->stream, params, NULL);
+	if (r) {
+		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched", false);
+		log_warn_once("a fused kernel could not be launched (error %d); its pattern is left alone", r);
+		return false;
+	}
+	v->fused++;
+	if (!v->first_use_over)
+		check_first_use(w->ours, w->stream, v);
+	report_group(g, OUTCOME_FUSED, REASON_NONE);
+	__atomic_fetch_add(&report_counts.removed, g->pattern->nnode, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.completed, g->pattern->nnode - 1u, __ATOMIC_RELAXED);
+	return true;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "shim/check.h"
+#include "shim/process.h"
+
+enum { POLL_NS = 1000000, EXIT_WAIT_S = 2 };
+
+struct worker worker_device = {.name = "autofuse-dev", .lock = PTHREAD_MUTEX_INITIALIZER,
+			       .more = PTHREAD_COND_INITIALIZER, .poll = check_poll};
+struct worker worker_probe = {.name = "autofuse-probe", .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .more = PTHREAD_COND_INITIALIZER};
+
+static struct {
+	pthread_mutex_t lock; /* held by the one background thread inside the driver */
+	bool closed;
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+bool worker_driver_enter(void)
+{
+	pthread_mutex_lock(&gate.lock);
+	if (!gate.closed)
+		return true;
+	pthread_mutex_unlock(&gate.lock);
+	return false;
+}
+
+void worker_driver_leave(void)
+{
+	pthread_mutex_unlock(&gate.lock);
+}
+
+bool worker_driver_open(void)
+{
+	return !__atomic_load_n(&gate.closed, __ATOMIC_ACQUIRE);
+}
+
+void worker_driver_wait(bool forever)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += EXIT_WAIT_S;
+	if (pthread_mutex_timedlock(&gate.lock, &t))
+		return; /* stuck in the driver: the program's exit matters more */
+	if (forever)
+		__atomic_store_n(&gate.closed, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+int worker_thread(void *(*fn)(void *), void *arg, const char *name)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	pthread_t t;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = pthread_create(&t, &attr, fn, arg);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err ? -1 : 0;
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	bool relaxed = false;
+
+	prctl(PR_SET_NAME, w->name);
+	guard_enter(); /* whatever this thread calls, it is not the program's */
+	for (;;) {
+		struct worker_job *job;
+		struct timespec t;
+		bool polling;
+
+		pthread_mutex_lock(&w->lock);
+		while (!w->first && !w->polling)
+			pthread_cond_wait(&w->more, &w->lock);
+		if (!w->first) {
+			clock_gettime(CLOCK_REALTIME, &t);
+			t.tv_nsec += POLL_NS;
+			if (t.tv_nsec >= 1000000000) {
+				t.tv_sec++;
+				t.tv_nsec -= 1000000000;
+			}
+			pthread_cond_timedwait(&w->more, &w->lock, &t);
+		}
+		job = w->first;
+		if (job && !(w->first = job->next))
+			w->last = &w->first;
+		polling = w->polling; /* asked again while the poll runs: kept */
+		w->polling = false;
+		pthread_mutex_unlock(&w->lock);
+		if (!relaxed && real.cuThreadExchangeStreamCaptureMode) {
+			CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+			relaxed = real.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+		}
+		if (job)
+			job->run(job);
+		if (polling && w->poll())
+			worker_poll(w);
+	}
+	return NULL;
+}
+
+/* Lock held. */
+static int start(struct worker *w)
+{
+	if (w->started)
+		return 0;
+	w->last = &w->first;
+	if (w->dead || worker_thread(worker_main, w, w->name)) {
+		w->dead = true;
+		return -1;
+	}
+	w->started = true;
+	return 0;
+}
+
+int worker_post(struct worker *w, struct worker_job *job)
+{
+	int ret;
+
+	job->next = NULL;
+	pthread_mutex_lock(&w->lock);
+	ret = start(w);
+	if (!ret) {
+		*w->last = job;
+		w->last = &job->next;
+		pthread_cond_signal(&w->more);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+void worker_poll(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	if (!start(w) && !w->polling) {
+		w->polling = true;
+		pthread_cond_signal(&w->more);
+	}
+	pthread_mutex_unlock(&w->lock);
+}

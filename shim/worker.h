@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Background threads. Each takes jobs in order, starts with its first job, blocks all signals and
+ * runs in relaxed capture mode, so that nothing it does can spoil a capture of the program's.
+ */
+#ifndef AF_SHIM_WORKER_H
+#define AF_SHIM_WORKER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "shim/driver.h"
+
+struct worker_job {
+	void (*run)(struct worker_job *job); /* frees the job */
+	struct worker_job *next;
+};
+
+struct worker {
+	const char *name; /* for debuggers, at most 15 characters */
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct worker_job *first, **last;
+	bool started, dead;
+	/* Called about every millisecond between jobs while it returns true. */
+	bool (*poll)(void);
+	bool polling; /* set it with worker_poll */
+};
+
+/* One for device memory of checks and their results, one for probes (each waits for a child). */
+extern struct worker worker_device, worker_probe;
+
+/* Queues a job. -1 if the thread cannot be started; the job is then the caller's again. */
+int worker_post(struct worker *w, struct worker_job *job);
+/* Calls w->poll until it returns false. */
+void worker_poll(struct worker *w);
+
+/* Starts a detached thread with all signals blocked. 0 or -1. */
+int worker_thread(void *(*fn)(void *), void *arg, const char *name);
+
+/*
+ * Background threads call the driver only between worker_driver_enter (false: the process is
+ * ending, do not) and worker_driver_leave. worker_driver_wait returns when none is inside; with
+ * forever = true none will enter again (at exit).
+ */
+bool worker_driver_enter(void);
+void worker_driver_leave(void);
+bool worker_driver_open(void); /* may background threads still call the driver? */
+void worker_driver_wait(bool forever);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small Llama-like decoder, as people write them by hand: one kernel per step, a key/value cache,
+ * greedy tokens from generated weights. Prints the tokens.
+ */
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include <cuda_runtime.h>
+#include "decoder_kernels.cuh"
+
+#define CHECK(call)                                                                                \
+	do {                                                                                       \
+		cudaError_t error_ = (call);                                                       \
+		if (error_ != cudaSuccess) {                                                       \
+			fprintf(stderr, "decoder: %s: %s\n", #call, cudaGetErrorString(error_));   \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+#define CHECK_LAUNCH() CHECK(cudaGetLastError())
+
+enum { BLOCK = 256 };
+
+static const float EPS = 1e-5f;
+
+struct options {
+	int tokens = 32, layers = 2, dim = 288, heads = 6, ffn = 768, vocab = 1024, prompt = 4;
+	bool stream = false, time = false;
+};
+
+struct layer {
+	real *att_norm, *wq, *wk, *wv, *wo;
+	real *ffn_norm, *gate, *up, *down;
+	real *keys, *values; /* [position][dim] */
+};
+
+struct model {
+	struct options o;
+	int limit; /* positions that the cache holds */
+	cudaStream_t stream;
+	real *embedding, *final_norm, *logits_weight;
+	std::vector<struct layer> layers;
+	/* Activations: rows x dim, rows x ffn, ... */
+	real *x, *other, *normed, *q, *attended, *delta, *hidden, *hidden_up, *logits;
+	float *scores;
+	int *tokens; /* [limit + 1] */
+};
+
+/* Uniform in [-1, 1), xorshift64*. */
+static float next_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (float)(int32_t)(*state * 2685821657736338717u >> 32) / 2147483648.0f;
+}
+
+static real *device_array(size_t n)
+{
+	real *p;
+
+	CHECK(cudaMalloc(&p, n * sizeof(real)));
+	return p;
+}
+
+static real host_real(float v)
+{
+#ifdef DECODER_BF16
+	return __float2bfloat16(v);
+#else
+	return v;
+#endif
+}
+
+static real *weights(size_t n, float scale, float mean, uint64_t *state)
+{
+	std::vector<real> host(n);
+	real *p = device_array(n);
+
+	for (size_t i = 0; i < n; i++)
+		host[i] = host_real(mean + scale * next_random(state));
+	CHECK(cudaMemcpy(p, host.data(), n * sizeof(real), cudaMemcpyHostToDevice));
+	return p;
+}
+
+static void model_make(struct model *m)
+{
+	const struct options *o = &m->o;
+	size_t d = o->dim, f = o->ffn, rows = o->prompt;
+	float by_dim = 1.7f / sqrtf((float)d), by_ffn = 1.7f / sqrtf((float)f);
+	uint64_t state = 0x9e3779b97f4a7c15u;
+
+	m->limit = o->prompt + o->tokens;
+	m->embedding = weights(o->vocab * d, 1.0f, 0.0f, &state);
+	for (int i = 0; i < o->layers; i++) {
+		struct layer l;
+
+		l.att_norm = weights(d, 0.2f, 1.0f, &state);
+		l.wq = weights(d * d, by_dim, 0.0f, &state);
+		l.wk = weights(d * d, by_dim, 0.0f, &state);
+		l.wv = weights(d * d, by_dim, 0.0f, &state);
+		l.wo = weights(d * d, by_dim, 0.0f, &state);
+		l.ffn_norm = weights(d, 0.2f, 1.0f, &state);
+		l.gate = weights(f * d, by_dim, 0.0f, &state);
+		l.up = weights(f * d, by_dim, 0.0f, &state);
+		l.down = weights(d * f, by_ffn, 0.0f, &state);
+		l.keys = device_array(m->limit * d);
+		l.values = device_array(m->limit * d);
+		m->layers.push_back(l);
+	}
+	m->final_norm = weights(d, 0.2f, 1.0f, &state);
+	m->logits_weight = weights(o->vocab * d, by_dim, 0.0f, &state);
+	m->x = device_array(rows * d);
+	m->other = device_array(rows * d);
+	m->normed = device_array(rows * d);
+	m->q = device_array(rows * d);
+	m->attended = device_array(rows * d);
+	m->delta = device_array(rows * d);
+	m->hidden = device_array(rows * f);
+	m->hidden_up = device_array(rows * f);
+	m->logits = device_array(o->vocab);
+	CHECK(cudaMalloc(&m->scores, rows * o->heads * m->limit * sizeof(float)));
+	CHECK(cudaMalloc(&m->tokens, (m->limit + 1) * sizeof(int)));
+	m->stream = 0;
+	if (o->stream)
+		CHECK(cudaStreamCreate(&m->stream));
+}
+
+static int blocks(int n)
+{
+	return (n + BLOCK - 1) / BLOCK;
+}
+
+static void matmul(const struct model *m, real *out, const real *w, const real *x, int in, int outs,
+		   int rows)
+{
+	dim3 grid((outs + 3) / 4, rows);
+
+	matmul_kernel<<<grid, 128, 0, m->stream>>>(out, w, x, in, outs);
+	CHECK_LAUNCH();
+}
+
+static void rmsnorm(const struct model *m, real *out, const real *x, const real *weight, int rows)
+{
+	rmsnorm_kernel<<<rows, BLOCK, 0, m->stream>>>(out, x, weight, m->o.dim, EPS);
+	CHECK_LAUNCH();
+}
+
+static void attention(const struct model *m, const struct layer *l, int first, int rows)
+{
+	int d = m->o.dim, head_dim = d / m->o.heads;
+	real *k = l->keys + (size_t)first * d, *v = l->values + (size_t)first * d;
+	dim3 grid(m->o.heads, rows);
+
+	matmul(m, m->q, l->wq, m->normed, d, d, rows);
+	matmul(m, k, l->wk, m->normed, d, d, rows);
+	matmul(m, v, l->wv, m->normed, d, d, rows);
+	rope_kernel<<<rows, BLOCK, 0, m->stream>>>(m->q, d, head_dim, first);
+	rope_kernel<<<rows, BLOCK, 0, m->stream>>>(k, d, head_dim, first);
+	scores_kernel<<<grid, 64, 0, m->stream>>>(m->scores, m->q, l->keys, d, head_dim, first,
+						  m->limit);
+	softmax_kernel<<<grid, 64, 64 * sizeof(float), m->stream>>>(m->scores, first, m->limit);
+	values_kernel<<<grid, 64, 0, m->stream>>>(m->attended, m->scores, l->values, d, head_dim,
+						  first, m->limit);
+	CHECK_LAUNCH();
+	matmul(m, m->delta, l->wo, m->attended, d, d, rows);
+}
+
+static void feed_forward(const struct model *m, const struct layer *l, int rows)
+{
+	int d = m->o.dim, f = m->o.ffn;
+
+	matmul(m, m->hidden, l->gate, m->normed, d, f, rows);
+	matmul(m, m->hidden_up, l->up, m->normed, d, f, rows);
+	silu_kernel<<<blocks(rows * f), BLOCK, 0, m->stream>>>(m->hidden, rows * f);
+	mul_kernel<<<blocks(rows * f), BLOCK, 0, m->stream>>>(m->hidden, m->hidden_up, rows * f);
+	CHECK_LAUNCH();
+	matmul(m, m->delta, l->down, m->hidden, f, d, rows);
+}
+
+/* Runs tokens first .. first + rows - 1 through the model; the next one goes behind them. */
+static void forward(struct model *m, int first, int rows)
+{
+	int d = m->o.dim, n = rows * d;
+
+	embed_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding, m->tokens + first, d);
+	CHECK_LAUNCH();
+	for (size_t i = 0; i < m->layers.size(); i++) {
+		const struct layer *l = &m->layers[i];
+		real *swap = m->x;
+
+		rmsnorm(m, m->normed, m->x, l->att_norm, rows);
+		attention(m, l, first, rows);
+		accum_kernel<<<blocks(n), BLOCK, 0, m->stream>>>(m->x, m->delta, n);
+		CHECK_LAUNCH();
+		rmsnorm(m, m->normed, m->x, l->ffn_norm, rows);
+		feed_forward(m, l, rows);
+		add_kernel<<<blocks(n), BLOCK, 0, m->stream>>>(m->other, m->x, m->delta, n);
+		CHECK_LAUNCH();
+		m->x = m->other;
+		m->other = swap;
+	}
+	rmsnorm(m, m->normed, m->x, m->final_norm, rows);
+	matmul(m, m->logits, m->logits_weight, m->normed + (size_t)(rows - 1) * d, d, m->o.vocab,
+	       1);
+	argmax_kernel<<<1, BLOCK, 0, m->stream>>>(m->tokens + first + rows, m->logits, m->o.vocab);
+	CHECK_LAUNCH();
+}
+
+static int token_at(const struct model *m, int position)
+{
+	int token;
+
+	CHECK(cudaMemcpyAsync(&token, m->tokens + position, sizeof(token), cudaMemcpyDeviceToHost,
+			      m->stream));
+	CHECK(cudaStreamSynchronize(m->stream));
+	return token;
+}
+
+static void generate(struct model *m)
+{
+	const struct options *o = &m->o;
+	std::vector<int> prompt(o->prompt);
+
+	for (int i = 0; i < o->prompt; i++)
+		prompt[i] = (i * 37 + 1) % o->vocab;
+	CHECK(cudaMemcpy(m->tokens, prompt.data(), prompt.size() * sizeof(int),
+			 cudaMemcpyHostToDevice));
+	forward(m, 0, o->prompt);
+	int token = token_at(m, o->prompt);
+	auto start = std::chrono::steady_clock::now();
+	for (int i = 1; i < o->tokens; i++) {
+		printf("%d ", token);
+		forward(m, o->prompt + i - 1, 1);
+		token = token_at(m, o->prompt + i);
+	}
+	printf("%d\n", token);
+	double ms =
+		std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+			.count();
+	if (o->time && o->tokens > 1)
+		fprintf(stderr, "%.4f ms per token\n", ms / (o->tokens - 1));
+}
+
+static void usage()
+{
+	fprintf(stderr, "usage: decoder [--tokens N] [--layers N] [--dim N] [--heads N] [--ffn N] "
+			"[--vocab N]\n"
+			"               [--prompt N] [--stream] [--time]\n");
+	exit(2);
+}
+
+static struct options parse(int argc, char **argv)
+{
+	struct options o;
+	struct {
+		const char *name;
+		int *value;
+	} numbers[] = {{"--tokens", &o.tokens}, {"--layers", &o.layers}, {"--dim", &o.dim},
+		       {"--heads", &o.heads},   {"--ffn", &o.ffn},       {"--vocab", &o.vocab},
+		       {"--prompt", &o.prompt}};
+
+	for (int i = 1; i < argc; i++) {
+		bool known = true;
+
+		if (strcmp(argv[i], "--stream") == 0)
+			o.stream = true;
+		else if (strcmp(argv[i], "--time") == 0)
+			o.time = true;
+		else
+			known = false;
+		for (auto &n : numbers)
+			if (!known && i + 1 < argc && strcmp(argv[i], n.name) == 0) {
+				*n.value = atoi(argv[++i]);
+				known = true;
+			}
+		if (!known)
+			usage();
+	}
+	for (auto &n : numbers)
+		if (*n.value < 1)
+			usage();
+	if (o.dim % o.heads || o.dim / o.heads % 2) {
+		fprintf(stderr, "decoder: --dim must be an even multiple of --heads\n");
+		exit(2);
+	}
+	return o;
+}
+
+int main(int argc, char **argv)
+{
+	struct model m;
+
+	m.o = parse(argc, argv);
+	model_make(&m);
+	generate(&m);
+	return 0;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pairs program's kernels for the software GPU. */
+#include "tests/softgpu/device.h"
+#include "tests/apps/pairs_kernels.cuh"
+
+SOFTGPU_KERNEL(add_rows)
+SOFTGPU_KERNEL(rms_norm)
+SOFTGPU_KERNEL(scale_all)
+SOFTGPU_KERNEL(watch)

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# add -> RMSNorm with everything in between that programs do: same memory, the right reason.
+. "$(dirname "$0")/lib.sh"
+export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
+app=$APPS/pairs
+
+# Evidence for the alias patterns that the modes use; each is a key of its own.
+for mode in plain inplace norm_inplace swapped; do
+	ok "$mode: learns to fuse" learn 20 "$AF_TMP/report" "$app" $mode 4000
+done
+
+run() { # MODE [ARGS...]: sets plain, got, report
+	plain=$("$app" "$@" 2>&1)
+	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_VERIFY=off shim "$app" "$@" 2>&1)
+}
+fuses() { # MODE
+	run "$1"
+	ok "$1: same memory" same "$plain" "$got"
+	ok "$1: fuses" bigger "$(field "$AF_TMP/report" launches/fused)" 0
+}
+refuses() { # MODE REASON
+	run "$1"
+	ok "$1: same memory" same "$plain" "$got"
+	ok "$1: nothing fused" same 0 "$(field "$AF_TMP/report" launches/fused)"
+	ok "$1: $2" bigger "$(field "$AF_TMP/report" "patterns/add_rmsnorm/rejected/$2")" 0
+}
+for mode in plain inplace norm_inplace swapped default freeasync allocasync independent; do
+	fuses $mode
+done
+refuses event barrier
+refuses query barrier
+refuses copy barrier
+refuses overwrite_by_copy barrier
+refuses roundtrip barrier
+refuses hostfunc barrier
+run lone_stream
+ok "lone_stream: same memory, nothing fused" same "$plain 0" "$got $(field "$AF_TMP/report" launches/fused)"
+refuses unknown unknown-kernel
+refuses overwrite input-overwritten
+refuses read output-read
+refuses overlap overlap
+refuses attribute attributes
+refuses mapped not-device-memory
+refuses managed not-device-memory
+refuses streams different-stream
+refuses legacy different-stream
+run bad_launch
+ok "bad_launch: same memory, same error" same "$plain" "$got"
+
+for mode in threads capture fork reset; do
+	run $mode 50
+	ok "$mode: same memory" same "$plain" "$got"
+done
+run threads 200
+ok "threads: held sequences complete" bigger "$(field "$AF_TMP/report" launches/fused)" 0
+
+# The way out: no call follows the held launch.
+export AUTOFUSE_HOLD_US=1000 AUTOFUSE_IDLE_US=150
+got=$(AUTOFUSE_REPORT=$AF_TMP/report shim "$app" spin)
+ok "a held launch gets out without another call" same "spin ended" "$got"
+got=$(shim "$app" exit 10; echo $?)
+ok "a program may end with a launch held" same 0 "$got"
+run plain 2000
+ok "with the usual timer: same memory" same "$plain" "$got"
+run plain 200 1 4096
+ok "other shapes: same memory" same "$plain" "$got"
+finish

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/softgpu/driver/capture.h"
+#include <algorithm>
+
+namespace
+{
+std::vector<struct capture *> &active = *new std::vector<struct capture *>();
+
+/* Is every node that the capture's streams end with an ancestor of what its origin ends with? */
+bool joined(const struct capture *c)
+{
+	std::set<const struct node *> seen;
+	std::vector<struct node *> todo = c->origin->tails;
+
+	while (!todo.empty()) {
+		struct node *n = todo.back();
+
+		todo.pop_back();
+		if (seen.insert(n).second)
+			todo.insert(todo.end(), n->after.begin(), n->after.end());
+	}
+	for (const struct stream *s : c->streams)
+		for (const struct node *n : s->tails)
+			if (!seen.count(n))
+				return false;
+	return true;
+}
+
+void end(struct capture *c)
+{
+	for (struct stream *s : c->streams) {
+		s->capture = nullptr;
+		s->tails.clear();
+	}
+	active.erase(std::find(active.begin(), active.end(), c));
+	delete c;
+}
+
+CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct graph *into,
+	       const std::vector<struct node *> &after)
+{
+	STREAM_OR_RETURN(s, handle);
+	if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (s->what == STREAM_LEGACY)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (s->capture)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	struct capture *c = new struct capture();
+	c->id = ++driver.next_id;
+	c->owns_graph = !into;
+	c->graph = into ? into : object_new<struct graph>();
+	c->mode = mode;
+	c->origin = s;
+	c->thread = thread_id();
+	active.push_back(c);
+	capture_join(c, s, after);
+	return CUDA_SUCCESS;
+}
+
+CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+	      const CUgraphNode **nodes, size_t *n)
+{
+	STREAM_OR_RETURN(s, handle);
+	if (!status)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!s->capture) {
+		CUresult r = s->what == STREAM_LEGACY ? capture_implicit(s) : CUDA_SUCCESS;
+
+		*status = CU_STREAM_CAPTURE_STATUS_NONE;
+		return r;
+	}
+	*status = s->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+				      : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	if (id)
+		*id = s->capture->id;
+	if (graph)
+		*graph = reinterpret_cast<CUgraph>(s->capture->graph);
+	if (nodes)
+		*nodes = reinterpret_cast<const CUgraphNode *>(s->tails.data());
+	if (n)
+		*n = s->tails.size();
+	return CUDA_SUCCESS;
+}
+
+CUresult update(CUstream handle, const CUgraphNode *nodes, size_t n, unsigned flags)
+{
+	STREAM_OR_RETURN(s, handle);
+	if (!s->capture)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+		return CUDA_ERROR_INVALID_VALUE;
+	std::vector<struct node *> after;
+	for (size_t i = 0; i < n; i++) {
+		struct node *node = object_find<struct node>(nodes[i]);
+
+		if (!node || node->graph != s->capture->graph)
+			return CUDA_ERROR_INVALID_VALUE;
+		after.push_back(node);
+	}
+	if (flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES)
+		capture_join(s->capture, s, after);
+	else
+		s->tails = after;
+	return CUDA_SUCCESS;
+}
+} // namespace
+
+struct capture *capture_find(uint64_t id)
+{
+	for (struct capture *c : active)
+		if (c->id == id)
+			return c;
+	return nullptr;
+}
+
+CUresult capture_add(struct stream *s, const std::shared_ptr<const struct work> &w)
+{
+	if (s->capture->invalid)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	s->tails = {graph_add(s->capture->graph, w, s->tails)};
+	return CUDA_SUCCESS;
+}
+
+CUresult capture_implicit(struct stream *s)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	if (s->what == STREAM_LEGACY)
+		for (struct stream *other : s->ctx->streams)
+			if (other->capture && other->blocking()) {
+				other->capture->invalid = true;
+				r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+			}
+	return r;
+}
+
+CUresult capture_forbids()
+{
+	CUresult r = CUDA_SUCCESS;
+
+	if (active.empty() || self.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_SUCCESS;
+	for (struct capture *c : active) {
+		bool everywhere = c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+				  self.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+		if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+		    (everywhere || c->thread == thread_id()))
+			r = capture_breaks(c);
+	}
+	return r;
+}
+
+CUresult capture_breaks(struct capture *c)
+{
+	c->invalid = true;
+	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+void capture_join(struct capture *c, struct stream *s, const std::vector<struct node *> &after)
+{
+	s->capture = c;
+	c->streams.insert(s);
+	for (struct node *n : after)
+		if (std::find(s->tails.begin(), s->tails.end(), n) == s->tails.end())
+			s->tails.push_back(n);
+}
+
+void capture_forget(struct stream *s)
+{
+	struct capture *c = s->capture;
+
+	if (!c)
+		return;
+	c->invalid = true;
+	c->streams.erase(s);
+	s->capture = nullptr;
+	if (c->origin == s) { /* nobody can end it any more */
+		if (c->owns_graph)
+			graph_delete(c->graph);
+		end(c);
+	}
+}
+
+CUresult soft::cuStreamBeginCapture(CUstream s)
+{
+	return begin(s, CU_STREAM_CAPTURE_MODE_GLOBAL, nullptr, {});
+}
+
+CUresult soft::cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode)
+{
+	return begin(s, mode, nullptr, {});
+}
+
+CUresult soft::cuStreamBeginCaptureToGraph(CUstream s, CUgraph handle, const CUgraphNode *nodes,
+					   const CUgraphEdgeData *, size_t n,
+					   CUstreamCaptureMode mode)
+{
+	struct graph *g = object_find<struct graph>(handle);
+	std::vector<struct node *> after;
+
+	if (!g || (n && !nodes))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < n; i++) {
+		struct node *node = object_find<struct node>(nodes[i]);
+
+		if (!node || node->graph != g)
+			return CUDA_ERROR_INVALID_VALUE;
+		after.push_back(node);
+	}
+	return begin(s, mode, g, after);
+}
+
+CUresult soft::cuStreamEndCapture(CUstream handle, CUgraph *out)
+{
+	STREAM_OR_RETURN(s, handle);
+	struct capture *c = s->capture;
+
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!c)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	if (c->origin != s)
+		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+	if (c->thread != thread_id() && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+	CUresult r = c->invalid   ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		     : !joined(c) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+				  : CUDA_SUCCESS;
+	*out = r == CUDA_SUCCESS ? reinterpret_cast<CUgraph>(c->graph) : nullptr;
+	if (r != CUDA_SUCCESS && c->owns_graph)
+		graph_delete(c->graph);
+	end(c);
+	return r;
+}
+
+CUresult soft::cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
+{
+	return info(s, status, nullptr, nullptr, nullptr, nullptr);
+}
+
+CUresult soft::cuStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id)
+{
+	return info(s, status, id, nullptr, nullptr, nullptr);
+}
+
+CUresult soft::cuStreamGetCaptureInfo_v2(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id,
+					 CUgraph *graph, const CUgraphNode **nodes, size_t *n)
+{
+	return info(s, status, id, graph, nodes, n);
+}
+
+CUresult soft::cuStreamGetCaptureInfo_v3(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id,
+					 CUgraph *graph, const CUgraphNode **nodes,
+					 const CUgraphEdgeData **edges, size_t *n)
+{
+	if (edges)
+		*edges = nullptr; /* all of them are default edges */
+	return info(s, status, id, graph, nodes, n);
+}
+
+CUresult soft::cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *nodes, size_t n,
+						 unsigned flags)
+{
+	return update(s, nodes, n, flags);
+}
+
+CUresult soft::cuStreamUpdateCaptureDependencies_v2(CUstream s, CUgraphNode *nodes,
+						    const CUgraphEdgeData *, size_t n,
+						    unsigned flags)
+{
+	return update(s, nodes, n, flags);
+}

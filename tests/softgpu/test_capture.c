@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stream capture: what it refuses and what becomes of it; graphs that come of it. */
+#include <pthread.h>
+#include "tests/softgpu/test.h"
+
+static CUstream stream(unsigned flags)
+{
+	CUstream s;
+
+	OK(cuStreamCreate(&s, flags));
+	return s;
+}
+
+static CUstream begin(CUstreamCaptureMode mode, unsigned flags)
+{
+	CUstream s = stream(flags);
+
+	OK(cuStreamBeginCapture(s, mode));
+	return s;
+}
+
+/* Ends a capture that must answer `expected`. */
+static void end(CUstream s, CUresult expected)
+{
+	CUgraph g = (CUgraph)1;
+
+	assert_int_equal(cuStreamEndCapture(s, &g), expected);
+	if (expected == CUDA_SUCCESS)
+		OK(cuGraphDestroy(g));
+	else
+		assert_null(g);
+	OK(cuStreamDestroy(s));
+}
+
+static void a_captured_line_of_nodes(void **state)
+{
+	CUdeviceptr log = test_ints(8), word = test_ints(1);
+	CUstream s = stream(CU_STREAM_NON_BLOCKING);
+	CUgraph g;
+	CUgraphExec x;
+	CUgraphNode nodes[8], from[8], to[8];
+	CUgraphNodeType type;
+	CUDA_KERNEL_NODE_PARAMS params;
+	size_t n = 8, edges = 8;
+	int value = 1;
+
+	OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	LAUNCH("test_append", 1, s, &log, &value);
+	value = 2; /* parameters were copied */
+	OK(cuMemsetD32Async(word, 5, 1, s));
+	OK(cuMemcpyDtoDAsync(log + 28, word, 4, s));
+	LAUNCH("test_append", 1, s, &log, &value);
+	OK(cuStreamEndCapture(s, &g));
+	assert_int_equal(test_int(log, 0), 0); /* nothing ran */
+	OK(cuGraphGetNodes(g, nodes, &n));
+	assert_int_equal(n, 4);
+	OK(cuGraphGetEdges(g, from, to, NULL, &edges));
+	assert_int_equal(edges, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_ptr_equal(from[i], nodes[i]);
+		assert_ptr_equal(to[i], nodes[i + 1]);
+	}
+	OK(cuGraphNodeGetType(nodes[1], &type));
+	assert_int_equal(type, CU_GRAPH_NODE_TYPE_MEMSET);
+	OK(cuGraphKernelNodeGetParams(nodes[3], &params));
+	assert_int_equal(*(int *)params.kernelParams[1], 2);
+	assert_ptr_equal(params.func, test_function("test_append"));
+	OK(cuGraphInstantiate(&x, g, 0));
+	OK(cuGraphDestroy(g));
+	OK(cuGraphLaunch(x, s));
+	OK(cuGraphLaunch(x, s));
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(test_int(log, 0), 4);
+	assert_int_equal(test_int(log, 4), 2);
+	assert_int_equal(test_int(log, 7), 5);
+	OK(cuGraphExecDestroy(x));
+	OK(cuStreamDestroy(s));
+	OK(cuMemFree(log));
+	OK(cuMemFree(word));
+}
+
+static void a_second_stream_joins_by_events(void **state)
+{
+	CUdeviceptr log = test_ints(8);
+	CUstream s = stream(CU_STREAM_NON_BLOCKING), t = stream(CU_STREAM_NON_BLOCKING);
+	CUevent fork, join;
+	CUstreamCaptureStatus status;
+	CUgraph g;
+	size_t n;
+
+	OK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+	OK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+	for (int joined = 0; joined < 2; joined++) {
+		OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+		LAUNCH("test_append", 1, s, &log, &(int){1});
+		OK(cuEventRecord(fork, s));
+		OK(cuStreamWaitEvent(t, fork, 0));
+		OK(cuStreamIsCapturing(t, &status));
+		assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+		LAUNCH("test_append", 1, t, &log, &(int){2});
+		LAUNCH("test_append", 1, s, &log, &(int){3});
+		OK(cuEventRecord(join, t));
+		assert_int_equal(cuEventQuery(join), CUDA_ERROR_CAPTURED_EVENT);
+		if (joined)
+			OK(cuStreamWaitEvent(s, join, 0));
+		assert_int_equal(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+		assert_int_equal(cuStreamEndCapture(s, &g),
+				 joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+	}
+	OK(cuGraphGetNodes(g, NULL, &n));
+	assert_int_equal(n, 3);
+	OK(cuGraphDestroy(g));
+	OK(cuEventDestroy(fork));
+	OK(cuEventDestroy(join));
+	OK(cuStreamDestroy(s));
+	OK(cuStreamDestroy(t));
+	OK(cuMemFree(log));
+}
+
+static CUresult allocate(void *arg)
+{
+	CUdeviceptr p;
+	CUresult r = cuMemAlloc(&p, 16);
+
+	if (r == CUDA_SUCCESS)
+		OK(cuMemFree(p));
+	return r;
+}
+
+static CUresult query_event(void *arg)
+{
+	return cuEventQuery(arg);
+}
+
+static CUresult launch_legacy(void *arg)
+{
+	return cuLaunchKernel(test_function("test_nothing"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+}
+
+struct call {
+	CUresult (*call)(void *);
+	void *arg;
+	CUstreamCaptureMode mode;
+	CUresult result;
+};
+
+static void *run_call(void *arg)
+{
+	struct call *c = arg;
+
+	test_context();
+	OK(cuThreadExchangeStreamCaptureMode(&c->mode));
+	c->result = c->call(c->arg);
+	return NULL;
+}
+
+static CUresult in_another_thread(CUresult (*call)(void *), void *arg, CUstreamCaptureMode mode)
+{
+	struct call c = {call, arg, mode, CUDA_ERROR_UNKNOWN};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, run_call, &c);
+	pthread_join(thread, NULL);
+	return c.result;
+}
+
+/* mode of the capture x mode of another thread: does the other thread's allocation end it? */
+static void what_other_threads_may_do(void **state)
+{
+	const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
+					     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+					     CU_STREAM_CAPTURE_MODE_RELAXED};
+
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++) {
+			int forbidden = i == 0 && j == 0;
+			CUstream s = begin(modes[i], CU_STREAM_NON_BLOCKING);
+
+			assert_int_equal(in_another_thread(allocate, NULL, modes[j]),
+					 forbidden ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+						   : CUDA_SUCCESS);
+			end(s, forbidden ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
+		}
+}
+
+static void what_the_capturing_thread_may_do(void **state)
+{
+	CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_NON_BLOCKING);
+
+	assert_int_equal(allocate(NULL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	/* Spoilt: the stream takes nothing more. */
+	assert_int_equal(
+		cuLaunchKernel(test_function("test_nothing"), 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL),
+		CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+
+	s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	OK(cuThreadExchangeStreamCaptureMode(&relaxed));
+	OK(allocate(NULL));
+	OK(cuThreadExchangeStreamCaptureMode(&relaxed));
+	end(s, CUDA_SUCCESS);
+
+	s = begin(CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING);
+	OK(allocate(NULL));
+	assert_int_equal(cuStreamSynchronize(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+
+	s = begin(CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING);
+	assert_int_equal(cuStreamQuery(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+static void a_watchdog_query_spoils_a_global_capture(void **state)
+{
+	CUevent e;
+	CUstream s;
+
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	assert_int_equal(in_another_thread(query_event, e, CU_STREAM_CAPTURE_MODE_GLOBAL),
+			 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	s = begin(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_NON_BLOCKING);
+	OK(in_another_thread(query_event, e, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	end(s, CUDA_SUCCESS);
+	OK(cuEventDestroy(e));
+}
+
+/* Even in relaxed mode, from any thread: the legacy stream would order itself with the captured
+ * one. */
+static void the_legacy_stream_during_a_capture(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_DEFAULT);
+
+	assert_int_equal(in_another_thread(launch_legacy, NULL, CU_STREAM_CAPTURE_MODE_RELAXED),
+			 CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	OK(in_another_thread(launch_legacy, NULL, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	end(s, CUDA_SUCCESS);
+	assert_int_equal(cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_RELAXED),
+			 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+static void capture_of_what_is_outside(void **state)
+{
+	CUstream s = stream(CU_STREAM_NON_BLOCKING);
+	CUevent e;
+	CUgraph g;
+
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	OK(cuEventRecord(e, s));
+	assert_int_equal(cuStreamEndCapture(s, &g), CUDA_ERROR_ILLEGAL_STATE);
+	OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	assert_int_equal(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL),
+			 CUDA_ERROR_ILLEGAL_STATE);
+	assert_int_equal(cuStreamWaitEvent(s, e, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	OK(cuEventDestroy(e));
+}
+
+static CUresult end_capture(void *arg)
+{
+	CUgraph g;
+
+	return cuStreamEndCapture(arg, &g);
+}
+
+static void another_thread_ends_it(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+
+	assert_int_equal(in_another_thread(end_capture, s, CU_STREAM_CAPTURE_MODE_GLOBAL),
+			 CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+	end(s, CUDA_SUCCESS);
+}
+
+static void disabled_nodes_do_nothing(void **state)
+{
+	CUdeviceptr p = test_ints(1);
+	CUstream s = stream(CU_STREAM_NON_BLOCKING);
+	CUgraph g;
+	CUgraphExec x;
+	CUgraphNode node;
+	size_t n = 1;
+	unsigned enabled;
+
+	OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	LAUNCH("test_mark", 1, s, &p, &(int){1});
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphGetNodes(g, &node, &n));
+	OK(cuGraphInstantiate(&x, g, 0));
+	OK(cuGraphNodeSetEnabled(x, node, 0));
+	OK(cuGraphNodeGetEnabled(x, node, &enabled));
+	assert_int_equal(enabled, 0);
+	OK(cuGraphLaunch(x, s));
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(test_int(p, 0), 0);
+	OK(cuGraphNodeSetEnabled(x, node, 1));
+	OK(cuGraphLaunch(x, s));
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(test_int(p, 0), 1);
+	OK(cuGraphExecDestroy(x));
+	OK(cuGraphDestroy(g));
+	OK(cuStreamDestroy(s));
+	OK(cuMemFree(p));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_captured_line_of_nodes),
+		cmocka_unit_test(a_second_stream_joins_by_events),
+		cmocka_unit_test(what_other_threads_may_do),
+		cmocka_unit_test(what_the_capturing_thread_may_do),
+		cmocka_unit_test(a_watchdog_query_spoils_a_global_capture),
+		cmocka_unit_test(the_legacy_stream_during_a_capture),
+		cmocka_unit_test(capture_of_what_is_outside),
+		cmocka_unit_test(another_thread_ends_it),
+		cmocka_unit_test(disabled_nodes_do_nothing),
+	};
+
+	return TEST_RUN(tests, test_begin);
+}

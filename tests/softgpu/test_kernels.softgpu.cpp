@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/softgpu/device.h"
+#include "tests/softgpu/test_kernels.cuh"
+#include "tests/softgpu/test_device.cuh"
+
+SOFTGPU_DYNAMIC_SHARED(dynamic)
+SOFTGPU_VARIABLE(test_counter)
+SOFTGPU_VARIABLE(test_factors)
+SOFTGPU_KERNEL(test_scale)
+SOFTGPU_KERNEL(test_layout)
+SOFTGPU_KERNEL(test_nothing)
+SOFTGPU_KERNEL(test_mark)
+SOFTGPU_KERNEL(test_append)
+SOFTGPU_KERNEL(test_wait)
+SOFTGPU_KERNEL(test_globals)
+SOFTGPU_KERNEL(test_atomic_shared)
+SOFTGPU_KERNEL(test_atomic_global)
+SOFTGPU_KERNEL(test_garbage)
+SOFTGPU_KERNEL_ATTRIBUTES(128, 512, test_dynamic)
+SOFTGPU_KERNEL(test_store)
+SOFTGPU_KERNEL(test_stuck)
+SOFTGPU_KERNEL(test_template<float>)
+SOFTGPU_KERNEL(test_template<__nv_bfloat16>)
+SOFTGPU_KERNEL(test_static)
+SOFTGPU_KERNEL(test_space::inner)
+SOFTGPU_KERNEL(test_indices)
+SOFTGPU_KERNEL(test_barriers)
+SOFTGPU_KERNEL(test_shuffles)
+SOFTGPU_KERNEL(test_votes)
+SOFTGPU_KERNEL(test_atomics)
+SOFTGPU_KERNEL(test_rounding)
+SOFTGPU_KERNEL(test_approximations)
+SOFTGPU_KERNEL(test_bits)

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Layers, headers, licence lines, things a guest may not do. Prints one line per finding.
+# usage: tools/lint.sh     (called by `make lint`)
+set -u
+cd "$(dirname "$0")/.." || exit 2
+bad=0
+finding() {
+	[ -z "$1" ] || { printf '%s:\n%s\n' "$2" "$1"; bad=1; }
+}
+sources() { # DIRS...
+	find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.S' -o -name '*.def' \) | sort
+}
+include() { # DIRS PATTERN
+	# shellcheck disable=SC2046,SC2086
+	grep -nE "^ *# *include [<\"]($2)" $(sources $1)
+}
+finding "$(include config '(matcher|fused|shim|tools)/')" "config/ includes a layer above it"
+finding "$(include matcher '(fused|shim|tools)/')" "matcher/ includes a layer above it"
+finding "$(include fused '(shim|tools)/' | grep -v '\.inc"')" "fused/ includes a layer above it"
+finding "$(include 'config matcher' '(cuda|cupti|nvrtc)')" "config/ and matcher/ stay free of CUDA headers"
+finding "$(include 'config matcher fused shim' 'tests/' | grep -v '^fused/device.h')" "the library includes test code"
+finding "$(include 'config matcher fused shim tools tests' '\.\./')" "an include path must show its layer"
+finding "$(grep -nE '\b(exit|abort|assert|_exit|raise) *\(' $(find config matcher fused shim -name '*.c' ! -name 'probe_child*') |
+	grep -vE '_exit\(127\)|static_assert|_Static_assert|^[^:]*:[0-9]*: *(\*|/\*|//)')" "a guest never ends its host"
+finding "$(grep -nE '__attribute__\(\(constructor' $(sources config matcher fused shim))" "no constructors"
+finding "$(for f in $(sources config matcher fused shim tools tests) $(find tools tests .ci -name '*.sh' -o -name '*.py' -o -name '*.mk') Makefile; do
+	head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$f"
+done)" "no SPDX line"
+# Own header first, so that each header stands alone.
+finding "$(for f in $(find config matcher fused shim -name '*.c'); do
+	h=${f%.c}.h
+	[ -e "$h" ] || continue
+	first=$(grep -m1 -oE '^# *include "[^"]+"' "$f" | sed 's/.*"\(.*\)"/\1/')
+	[ "$first" = "$h" ] || echo "$f includes \"$first\" first"
+done)" "own header first"
+if command -v clang-format >/dev/null 2>&1; then
+	finding "$(clang-format --dry-run $(find config matcher fused shim tools tests -name '*.c' -o -path tests/softgpu/build -prune -o -name '*.h' -print | grep -v '\.def$') 2>&1 |
+		grep -oE '^[^:]+:[0-9]+' | cut -d: -f1 | sort | uniq -c | awk '{print $2 ": " $1 " places"}')" "not formatted (make format)"
+fi
+[ $bad = 0 ] && echo "lint: clean"
+exit $bad

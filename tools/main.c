@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The autofuse command. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/log.h"
+#include "config/version.h"
+#include "shim/probe.h"
+#include "tools/commands.h"
+
+static const struct {
+	const char *name, *args, *help;
+	int (*run)(int argc, char **argv);
+} command[] = {
+#define COMMAND(name, args, help) {#name, args, help, command_##name},
+#include "tools/commands.def"
+#undef COMMAND
+};
+
+enum { COMMANDS = sizeof(command) / sizeof(command[0]) };
+
+static void usage(FILE *f)
+{
+	fprintf(f, "usage: autofuse COMMAND ...\n");
+	for (int i = 0; i < COMMANDS; i++)
+		if (*command[i].help)
+			fprintf(f, "  %s%s\n      %s\n", command[i].name, command[i].args,
+				command[i].help);
+	fprintf(f, "Options are those that `autofuse config` prints; each is also a key of a file "
+		   "and an\n"
+		   "environment variable. What is known of kernels is in [kernel] sections of such "
+		   "files.\n");
+}
+
+int command_help(int argc, char **argv)
+{
+	usage(stdout);
+	return 0;
+}
+
+int command_version(int argc, char **argv)
+{
+	printf("autofuse %s\n", AUTOFUSE_VERSION);
+	return 0;
+}
+
+int command_probe(int argc, char **argv)
+{
+	return probe_child_main(0, 1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	if (!strcmp(name, "--version"))
+		name = "version";
+	for (int i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, command[i].name))
+			return command[i].run(argc - 1, argv + 1);
+	if (*name)
+		log_warn("no command \"%s\"", name);
+	usage(stderr);
+	return EXIT_USAGE;
+}

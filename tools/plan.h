@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The decision for a recorded trace: what would be fused, what not and why. No GPU, no verdicts. */
+#ifndef AF_TOOLS_PLAN_H
+#define AF_TOOLS_PLAN_H
+
+#include <stdio.h>
+
+#include "matcher/seq.h"
+#include "tools/trace.h"
+
+struct plan_group {
+	const struct pattern *pattern;
+	uint64_t launch[PATTERN_MAX_NODES];
+	enum reason why; /* REASON_NONE: fused */
+};
+
+struct plan_unknown {
+	const struct kernel *kernel;
+	uint64_t launches;
+	bool known; /* a signature knows the kernel, but not with these arguments */
+};
+
+/* What was found. Kernels belong to the trace. */
+struct plan_result {
+	uint64_t launches;
+	struct plan_group *group; /* in the order in which they completed */
+	size_t ngroup;
+	struct plan_unknown *unknown; /* most launches first, after plan_sort */
+	size_t nunknown;
+	bool graph; /* launches are kernel nodes of graphs */
+};
+
+void plan_add_group(struct plan_result *r, const struct group *g, enum reason why);
+void plan_add_unknown(struct plan_result *r, const struct kernel *k);
+void plan_sort(struct plan_result *r);
+void plan_result_free(struct plan_result *r);
+void plan_print_json(const struct plan_result *r, FILE *f);
+void plan_print_text(const struct plan_result *r, FILE *f);
+
+/* The streams of a trace, each with its planner. */
+struct plan_streams;
+struct plan_streams *plan_streams_new(struct plan_result *r, const bool enabled[PATTERN_COUNT]);
+void plan_streams_event(struct plan_streams *p, const struct trace_event *e);
+void plan_streams_free(struct plan_streams *p);
+
+/* The memory that alloc lines speak of; without any, all memory is ordinary device memory. */
+struct plan_memory;
+struct plan_memory *plan_memory_new(void);
+void plan_memory_alloc(struct plan_memory *m, struct range r, int device, unsigned flags);
+void plan_memory_free_range(struct plan_memory *m, struct range r);
+/* Peer access was enabled: everything counts as shared from now on. */
+void plan_memory_share(struct plan_memory *m);
+enum reason plan_memory_check(const struct plan_memory *m, struct range r, int device,
+			      int surviving);
+void plan_memory_free(struct plan_memory *m);
+
+/* The graph that is being read; planned when it is complete (another one begins, or the end). */
+struct plan_graph;
+struct plan_graph *plan_graph_new(struct plan_result *r, const bool enabled[PATTERN_COUNT]);
+/* KERNEL, NODE and EDGE events. */
+void plan_graph_event(struct plan_graph *p, const struct trace_event *e);
+void plan_graph_finish(struct plan_graph *p);
+void plan_graph_free(struct plan_graph *p);
+
+/* Class of a driver call by name, as matcher/calls.def and its default rule say. */
+enum plan_class { PLAN_neutral, PLAN_stream, PLAN_all };
+enum plan_class plan_class(const char *call, bool has_stream);
+
+#endif

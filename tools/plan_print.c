@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "tools/plan.h"
+
+enum { NAMES_SHOWN = 20 };
+
+struct counts {
+	uint64_t by_reason[REASON_COUNT]; /* [REASON_NONE]: fused */
+};
+
+static struct counts count(const struct plan_result *r, const struct pattern *p)
+{
+	struct counts c = {{0}};
+
+	for (size_t i = 0; i < r->ngroup; i++)
+		if (r->group[i].pattern == p)
+			c.by_reason[r->group[i].why]++;
+	return c;
+}
+
+static json_t *json_groups(const struct plan_result *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->ngroup; i++) {
+		const struct plan_group *g = &r->group[i];
+		json_t *launches = json_array(), *one;
+
+		for (unsigned k = 0; k < g->pattern->nnode; k++)
+			json_array_append_new(launches, json_integer((json_int_t)g->launch[k]));
+		one = json_pack("{s:s, s:o, s:b}", "pattern", g->pattern->name, "launches",
+				launches, "fused", g->why == REASON_NONE);
+		if (g->why)
+			json_object_set_new(one, "reason", json_string(reason_word(g->why)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static json_t *json_summary(const struct plan_result *r)
+{
+	json_t *summary = json_object();
+
+	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
+		const struct pattern *p = pattern_get((enum pattern_id)i);
+		struct counts c = count(r, p);
+		json_t *rejected = json_object();
+
+		for (unsigned k = REASON_NONE + 1; k < REASON_COUNT; k++)
+			if (c.by_reason[k])
+				json_object_set_new(rejected, reason_word((enum reason)k),
+						    json_integer((json_int_t)c.by_reason[k]));
+		json_object_set_new(summary, p->name,
+				    json_pack("{s:I, s:o}", "fused",
+					      (json_int_t)c.by_reason[REASON_NONE], "rejected",
+					      rejected));
+	}
+	return summary;
+}
+
+static json_t *json_unknown(const struct plan_result *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nunknown; i++) {
+		const struct plan_unknown *u = &r->unknown[i];
+		json_t *one = json_pack("{s:s, s:I}", "kernel", u->kernel->name, "launches",
+					(json_int_t)u->launches);
+
+		if (u->known)
+			json_object_set_new(one, "reason", json_string(reason_word(REASON_SHAPE)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+void plan_print_json(const struct plan_result *r, FILE *f)
+{
+	json_t *all =
+		json_pack("{s:I, s:o, s:o, s:o}", "launches", (json_int_t)r->launches, "groups",
+			  json_groups(r), "summary", json_summary(r), "unknown", json_unknown(r));
+
+	if (all)
+		json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	fputc('\n', f);
+	json_decref(all);
+}
+
+static void print_unknown(const struct plan_result *r, FILE *f)
+{
+	uint64_t launches = 0;
+
+	for (size_t i = 0; i < r->nunknown; i++)
+		launches += r->unknown[i].launches;
+	if (!launches)
+		return;
+	fprintf(f,
+		"\n%" PRIu64
+		" launches of %zu kernels that are not known (they may touch anything):\n",
+		launches, r->nunknown);
+	for (size_t i = 0; i < r->nunknown && i < NAMES_SHOWN; i++) {
+		const char *name = r->unknown[i].kernel->name;
+		bool cut = strlen(name) > 80;
+
+		fprintf(f, "  %7" PRIu64 "  %.*s%s%s\n", r->unknown[i].launches, cut ? 80 : 999,
+			name, cut ? "..." : "",
+			r->unknown[i].known
+				? "  (known, but its arguments do not fit the signature)"
+				: "");
+	}
+	if (r->nunknown > NAMES_SHOWN)
+		fprintf(f, "  and %zu more; --json lists all, with full names\n",
+			r->nunknown - NAMES_SHOWN);
+}
+
+void plan_print_text(const struct plan_result *r, FILE *f)
+{
+	fprintf(f, "%" PRIu64 " %s\n", r->launches,
+		r->graph ? "kernel nodes in graphs" : "launches");
+	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
+		const struct pattern *p = pattern_get((enum pattern_id)i);
+		struct counts c = count(r, p);
+
+		fprintf(f, "%s: %" PRIu64 " groups fused, %" PRIu64 " launches fewer\n", p->name,
+			c.by_reason[REASON_NONE], c.by_reason[REASON_NONE] * (p->nnode - 1u));
+		for (unsigned k = REASON_NONE + 1; k < REASON_COUNT; k++)
+			if (c.by_reason[k])
+				fprintf(f, "  %7" PRIu64 "  not fused, %s: %s\n", c.by_reason[k],
+					reason_word((enum reason)k), reason_text((enum reason)k));
+	}
+	print_unknown(r, f);
+}

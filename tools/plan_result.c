@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/plan.h"
+
+static bool room_for(void **list, size_t n, size_t size)
+{
+	void *grown = *list;
+
+	if (!(n & (n - 1))) /* full at powers of two */
+		grown = realloc(*list, (n ? 2 * n : 1) * size);
+	if (grown)
+		*list = grown;
+	return grown != NULL;
+}
+
+void plan_add_group(struct plan_result *r, const struct group *g, enum reason why)
+{
+	struct plan_group *p;
+
+	if (!room_for((void **)&r->group, r->ngroup, sizeof(*p)))
+		return;
+	p = &r->group[r->ngroup++];
+	p->pattern = g->pattern;
+	p->why = why;
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		p->launch[i] = g->member[i]->launch.index;
+}
+
+void plan_add_unknown(struct plan_result *r, const struct kernel *k)
+{
+	for (size_t i = 0; i < r->nunknown; i++)
+		if (r->unknown[i].kernel == k) {
+			r->unknown[i].launches++;
+			return;
+		}
+	if (!room_for((void **)&r->unknown, r->nunknown, sizeof(*r->unknown)))
+		return;
+	r->unknown[r->nunknown++] = (struct plan_unknown){k, 1, k->decoder != NULL};
+}
+
+static int more_launches(const void *a, const void *b)
+{
+	const struct plan_unknown *x = a, *y = b;
+
+	if (x->launches != y->launches)
+		return x->launches < y->launches ? 1 : -1;
+	return strcmp(x->kernel->name, y->kernel->name);
+}
+
+void plan_sort(struct plan_result *r)
+{
+	if (r->nunknown)
+		qsort(r->unknown, r->nunknown, sizeof(*r->unknown), more_launches);
+}
+
+void plan_result_free(struct plan_result *r)
+{
+	free(r->group);
+	free(r->unknown);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads recorded launches: JSON lines, plain or gzip'd. Unknown keys and unknown kinds of lines are
+ * ignored. Besides the keys k, t, f, g, b, sm, st, na, p, x every trace has, a recording may say:
+ *
+ *   {"k":"version","v":1}
+ *   l, lx, n   "img" image hash (32 hex digits), "attrs" bits of enum launch_attr, "prio" launch
+ *              priority, "dev" ordinal, "ctx" context; "p" even where the parameters came as a
+ * buffer a          "st" where the call is ordered on a stream; "lo", "hi" the range it frees alloc
+ * "lo", "hi", "dev", "flags" bits of enum trace_memory free       "lo", "hi" stream     "st" was
+ * created, "flags" 1: non-blocking
+ *
+ * Streams in recordings: 0x0 is the legacy stream, 0x2 the calling thread's default stream.
+ */
+#ifndef AF_TOOLS_TRACE_H
+#define AF_TOOLS_TRACE_H
+
+#include "matcher/launch.h"
+#include "matcher/op.h"
+
+enum trace_kind {
+	TRACE_LAUNCH, /* l, lx */
+	TRACE_CALL,   /* a */
+	TRACE_ALLOC,
+	TRACE_FREE,
+	TRACE_STREAM,
+	TRACE_GRAPH,  /* inst: nodes and edges follow */
+	TRACE_KERNEL, /* n */
+	TRACE_NODE,
+	TRACE_EDGE,
+	TRACE_BAD, /* a line that could not be read: anything may have happened here */
+};
+
+enum trace_memory {
+	TRACE_DEVICE = 1,
+	TRACE_HOST = 2,
+	TRACE_MANAGED = 4,
+	TRACE_ALIASED = 8,
+	TRACE_SHARED = 16,
+};
+
+struct trace_event {
+	enum trace_kind kind;
+	long line;
+	uint64_t thread, context, stream;
+	bool has_stream;      /* "st" was there */
+	const char *name;     /* CALL, GRAPH: the driver call */
+	struct launch launch; /* LAUNCH, KERNEL; index is left 0 */
+	struct range range;   /* ALLOC, FREE; CALL, where it frees one (else empty) */
+	unsigned flags;       /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
+	int device;           /* ALLOC */
+	unsigned from, to;    /* EDGE; flags: CUgraphDependencyType */
+	bool launched;        /* BAD: it was a line of kind l, lx or n */
+};
+
+struct trace;
+
+/* NULL, with a message on stderr, if the file cannot be opened. Kernels are decoded as they are
+ * met, so signatures must be compiled before. */
+struct trace *trace_open(const char *path);
+/*
+ * The next event: true, with strings and parameters valid until the next call; false at the end.
+ * A line that cannot be read is named on stderr with what was expected, and counted.
+ */
+bool trace_next(struct trace *t, struct trace_event *e);
+unsigned trace_errors(const struct trace *t);
+/* Also frees the kernels. */
+void trace_close(struct trace *t);
+
+#endif
