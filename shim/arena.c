@@ -13,41 +13,55 @@
 enum {
 	SETTLE_TICKS = 5,    /* polls (about a millisecond each) without an allocation of the program's */
 	GIVE_UP_TICKS = 500, /* some programs never settle */
-	BYTES_MIN = 1 << 20,
+	BYTES_MIN = 8 << 20,   /* small first checks must not starve later, larger ones */
+	BYTES_LEAST = 64 << 10, /* a smaller check_memory means no live checks */
 	COUNTER_BYTES = 256,
 	SLOTS_BYTES = ARENA_SIGNALS * ARENA_SLOT_WORDS * 8,
 };
 
 static struct {
-	pthread_mutex_t lock; /* guards the list, allocation and collection */
+	pthread_mutex_t lock; /* guards the list, states and signals; never held in a driver call */
 	struct arena *first;
 } arenas = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-struct arena *arena_get(const struct ours *o, uint64_t bytes)
+static struct arena *find(const struct ours *o)
 {
-	struct arena *a;
-	unsigned long most = process.config.opt.check_memory;
+	struct arena *a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE);
 
-	for (a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE); a; a = a->next)
-		if (a->generation == o->generation)
-			break;
-	if (a && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_READY)
-		return a;
-	if (most < BYTES_MIN)
-		return NULL;
-	pthread_mutex_lock(&arenas.lock);
-	for (a = arenas.first; a; a = a->next)
-		if (a->generation == o->generation)
-			break;
+	while (a && a->generation != o->generation)
+		a = a->next;
+	return a;
+}
+
+static struct arena *find_or_make(const struct ours *o)
+{
+	struct arena *a = find(o);
+
 	if (!a && (a = calloc(1, sizeof(*a)))) {
 		a->ctx = o->ctx;
 		a->generation = o->generation;
 		a->next = arenas.first;
 		__atomic_store_n(&arenas.first, a, __ATOMIC_RELEASE);
 	}
-	if (a && a->state == ARENA_NONE) {
-		a->bytes = bytes < BYTES_MIN ? BYTES_MIN : bytes > most ? most : bytes;
-		a->idle_ticks = 0;
+	return a;
+}
+
+struct arena *arena_get(const struct ours *o, uint64_t bytes)
+{
+	struct arena *a = find(o);
+	unsigned long most = process.config.opt.check_memory;
+
+	if (a && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_READY && (!bytes || a->bytes))
+		return a;
+	if (bytes && (most < BYTES_LEAST || (a && a->denied)))
+		return NULL;
+	if (bytes && bytes < BYTES_MIN)
+		bytes = BYTES_MIN;
+	pthread_mutex_lock(&arenas.lock);
+	a = find_or_make(o);
+	if (a && (a->state == ARENA_NONE || (a->state == ARENA_READY && bytes))) {
+		a->want = bytes > most ? most : bytes;
+		a->ticks = 0;
 		a->events_seen = memory_events();
 		__atomic_store_n(&a->state, ARENA_WANTED, __ATOMIC_RELEASE);
 		worker_poll(&worker_device);
@@ -80,32 +94,32 @@ int arena_signal(struct arena *a, struct verdict *v)
 	return found;
 }
 
-/* Allocates with the context current on this background thread. Lock held, driver entered. */
-static void allocate(struct arena *a)
+/* Allocates what is missing, on this background thread. Driver entered. False: there is none. */
+static bool allocate(struct arena *a)
 {
-	void *host = NULL;
+	void *host = (void *)a->slots;
 	CUcontext old;
 	bool ok;
 
 	if (real.cuCtxPushCurrent_v2(a->ctx))
-		return;
-	ok = !real.cuMemHostAlloc(&host, SLOTS_BYTES, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE) &&
-	     !real.cuMemHostGetDevicePointer_v2(&a->slots_dev, host, 0) &&
-	     !real.cuMemAlloc_v2(&a->base, a->bytes + COUNTER_BYTES);
-	if (ok) {
+		return false;
+	ok = host || (!real.cuMemHostAlloc(&host, SLOTS_BYTES,
+					   CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE) &&
+		      !real.cuMemHostGetDevicePointer_v2(&a->slots_dev, host, 0) &&
+		      !real.cuMemAlloc_v2(&a->counter, COUNTER_BYTES));
+	if (ok && !a->slots)
 		memset(host, 0, SLOTS_BYTES);
+	if (ok)
 		a->slots = host;
-		a->counter = a->base + a->bytes;
-		memset(a->signal, 0, sizeof(a->signal));
-		__atomic_store_n(&a->state, ARENA_READY, __ATOMIC_RELEASE);
-	} else {
-		/* The program needs what little there is: no live checks in this context. */
-		if (host)
-			real.cuMemFreeHost(host);
-		__atomic_store_n(&a->state, ARENA_GONE, __ATOMIC_RELEASE);
-		log_info("no device memory for live checks");
+	if (ok && a->want && !a->bytes) {
+		ok = !real.cuMemAlloc_v2(&a->base, a->want);
+		a->denied = !ok;
+		a->bytes = ok ? a->want : 0;
 	}
 	real.cuCtxPopCurrent_v2(&old);
+	if (!ok)
+		log_info("no device memory for live checks");
+	return ok;
 }
 
 /* Have the program's allocations come to rest? */
@@ -113,12 +127,12 @@ static bool settled(struct arena *a)
 {
 	uint64_t now = memory_events();
 
-	a->idle_ticks++;
-	if (now != a->events_seen && a->idle_ticks < GIVE_UP_TICKS) {
+	a->ticks++;
+	if (now != a->events_seen && a->ticks < GIVE_UP_TICKS) {
 		a->events_seen = now;
-		a->idle_ticks = 0;
+		a->ticks = 0;
 	}
-	return a->idle_ticks >= SETTLE_TICKS;
+	return a->ticks >= SETTLE_TICKS;
 }
 
 /* True while the arena waits for a signal. Results are appended to done[]. */
@@ -146,32 +160,52 @@ static bool collect(struct arena *a, struct signal *done, bool *same, unsigned *
 	return waiting;
 }
 
+static void deliver(const struct signal *s, bool same)
+{
+	if (!s->verdict)
+		return;
+	verdict_unmark(s->verdict);
+	if (s->rows)
+		verdict_checked(s->verdict, s->rows, same);
+}
+
+/* One arena's turn. Driver entered. True while there is something to wait for. */
+static bool turn(struct arena *a)
+{
+	struct signal done[ARENA_SIGNALS];
+	bool same[ARENA_SIGNALS], again = false;
+	unsigned ndone = 0;
+	int state;
+
+	pthread_mutex_lock(&arenas.lock);
+	state = a->state;
+	if (state == ARENA_READY || (state == ARENA_WANTED && a->slots))
+		again = collect(a, done, same, &ndone);
+	pthread_mutex_unlock(&arenas.lock);
+	for (unsigned i = 0; i < ndone; i++)
+		deliver(&done[i], same[i]);
+	if (state != ARENA_WANTED)
+		return again;
+	if (!settled(a))
+		return true;
+	/* The memory of checks is no reason to give up the rest. */
+	state = allocate(a) || a->slots ? ARENA_READY : ARENA_GONE;
+	pthread_mutex_lock(&arenas.lock);
+	if (a->state == ARENA_WANTED)
+		__atomic_store_n(&a->state, state, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&arenas.lock);
+	return again;
+}
+
 bool arena_poll(void)
 {
 	bool again = false;
 
 	for (struct arena *a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE); a; a = a->next) {
-		struct signal done[ARENA_SIGNALS];
-		bool same[ARENA_SIGNALS];
-		unsigned ndone = 0;
-
 		if (!worker_driver_enter())
 			return false;
-		pthread_mutex_lock(&arenas.lock);
-		if (a->state == ARENA_WANTED && settled(a))
-			allocate(a);
-		again |= a->state == ARENA_WANTED;
-		if (a->state == ARENA_READY)
-			again |= collect(a, done, same, &ndone);
-		pthread_mutex_unlock(&arenas.lock);
+		again |= turn(a);
 		worker_driver_leave();
-		for (unsigned i = 0; i < ndone; i++) {
-			if (!done[i].verdict)
-				continue;
-			verdict_unmark(done[i].verdict);
-			if (done[i].rows)
-				verdict_checked(done[i].verdict, done[i].rows, same[i]);
-		}
 	}
 	return again;
 }
@@ -180,33 +214,29 @@ bool arena_release_memory(void)
 {
 	bool freed = false;
 
-	pthread_mutex_lock(&arenas.lock);
-	for (struct arena *a = arenas.first; a; a = a->next) {
-		int idle = 0;
+	for (struct arena *a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE); a; a = a->next) {
 		CUcontext old;
-		bool waits = false;
+		int idle = 0;
 
-		if (a->state != ARENA_READY ||
+		/* Not in use on the device: the free waits for nothing of ours. */
+		if (__atomic_load_n(&a->state, __ATOMIC_ACQUIRE) != ARENA_READY || !a->bytes ||
 		    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
 			continue;
-		for (int i = 0; i < ARENA_SIGNALS; i++)
-			waits |= a->signal[i].ticket != 0;
-		if (!waits && !real.cuCtxPushCurrent_v2(a->ctx)) {
-			/* Idle on the device: the frees wait for nothing of ours. */
-			__atomic_store_n(&a->state, ARENA_NONE, __ATOMIC_RELEASE);
+		if (!real.cuCtxPushCurrent_v2(a->ctx)) {
 			freed |= !real.cuMemFree_v2(a->base);
-			real.cuMemFreeHost((void *)a->slots);
+			a->bytes = 0;
+			a->denied = true;
 			real.cuCtxPopCurrent_v2(&old);
 		}
 		__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&arenas.lock);
 	return freed;
 }
 
 void arena_drop_context(CUcontext ctx)
 {
+	worker_driver_wait(false); /* what the worker does there now must end first */
 	pthread_mutex_lock(&arenas.lock);
 	for (struct arena *a = arenas.first; a; a = a->next)
 		if (a->ctx == ctx)

@@ -16,25 +16,33 @@ struct signal {
 	uint64_t ticket;         /* awaited value; 0: free */
 };
 
+/*
+ * NONE -> WANTED (slots and counter) -> READY; the memory of checks comes later, by WANTED again.
+ * GONE is for good: the context went, or there was no memory.
+ */
+enum arena_state { ARENA_NONE, ARENA_WANTED, ARENA_READY, ARENA_GONE };
+
 struct arena {
 	CUcontext ctx;
 	uint64_t generation;
 	int state;          /* enum arena_state, atomic */
-	uint64_t bytes;     /* wanted, then had */
+	uint64_t want;      /* bytes for checks that were asked for */
+	uint64_t bytes;     /* that there are */
 	CUdeviceptr base, counter, slots_dev;
 	volatile uint64_t *slots; /* host side: ARENA_SIGNALS of ARENA_SLOT_WORDS u64 */
+	bool denied;        /* no memory for checks, or it had to be given back: not asked again */
 	int busy;           /* a check uses it; atomic */
 	uint64_t tickets;   /* last one given out; atomic */
 	struct signal signal[ARENA_SIGNALS]; /* [0] belongs to the check under way */
-	unsigned idle_ticks;
+	unsigned ticks;
 	uint64_t events_seen;
 	struct arena *next;
 };
 
-enum arena_state { ARENA_NONE, ARENA_WANTED, ARENA_READY, ARENA_GONE };
-
-/* The context's arena if it is ready, else NULL after asking for one of that many bytes at least
- * (at most check_memory). */
+/*
+ * The context's arena once it is there, with room for checks if bytes is not 0 (less than asked for
+ * if check_memory or an earlier request says so); else NULL, after asking the worker for it.
+ */
 struct arena *arena_get(const struct ours *o, uint64_t bytes);
 
 /* A free signal other than [0] for a first use, its ticket set; -1 if none is free. */

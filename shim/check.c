@@ -108,6 +108,11 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 		return false;
 	memset(c, 0, sizeof(*c));
 	c->arena = a;
+	if (!a->bytes) { /* given back between the look and the claim */
+		__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
+		c->arena = NULL;
+		return false;
+	}
 	share = a->bytes / 2 / reads - 2 * ALIGN;
 	for (unsigned i = 0; i < m->op.noperand; i++)
 		if ((m->op.operand[i].access & ACCESS_READ) &&

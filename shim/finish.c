@@ -2,6 +2,7 @@
 #include "shim/finish.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "shim/process.h"
 #include "shim/record.h"
@@ -10,26 +11,25 @@
 #include "shim/window.h"
 #include "shim/worker.h"
 
-static int armed_pid;
-
 /* Did the device fault? Then the markers stay: this process did not survive. */
 static bool faulted(void)
 {
-	CUresult r = real.cuStreamQuery ? real.cuStreamQuery(NULL) : CUDA_SUCCESS;
+	CUresult r = real.cuStreamQuery(NULL);
 
 	return r >= CUDA_ERROR_ILLEGAL_ADDRESS && r <= CUDA_ERROR_LAUNCH_FAILED;
 }
 
 static void finish(void)
 {
-	if (!process.on && !process.started)
+	static int over;
+
+	/* A forked child runs its parent's handlers; what they would write is the parent's. */
+	if (getpid() != process.pid || __atomic_exchange_n(&over, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (armed_pid != process.pid)
-		return; /* a forked child that runs its parent's handlers */
+	__atomic_store_n(&process.on, 0, __ATOMIC_SEQ_CST); /* nothing is held from here on */
 	window_all_call();
-	process.on = 0;
 	worker_driver_wait(true);
-	if (!faulted())
+	if (verdict_marks() && !faulted())
 		verdict_unmark_all();
 	record_stop();
 	report_exit();
@@ -37,10 +37,15 @@ static void finish(void)
 
 void finish_arm(void)
 {
-	static int once;
+	static int armed;
 
-	if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
+	if (__atomic_load_n(&armed, __ATOMIC_RELAXED) ||
+	    __atomic_exchange_n(&armed, 1, __ATOMIC_ACQ_REL))
 		return;
-	armed_pid = process.pid;
+	atexit(finish);
+}
+
+void finish_arm_recording(void)
+{
 	atexit(finish);
 }

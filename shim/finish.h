@@ -5,5 +5,7 @@
 
 /* Registers the exit handler: at the first launch, so that it runs before the runtime's own. */
 void finish_arm(void);
+/* The same once more where a recording begins: a process may end without a launch. */
+void finish_arm_recording(void);
 
 #endif

@@ -5,8 +5,8 @@
  * into the autofuse command.
  *
  * Request, on the child's stdin, one JSON object:
- *   {"pattern": "add_rmsnorm", "device": 0, "key": "32 hex digits", "site": "16 hex digits",
- *    "machine": "text", "cache": "directory or none", "seconds": 60,
+ *   {"pattern": "add_rmsnorm", "device": 0, "key": "32 hex digits",
+ *    "cache": "directory or none", "seconds": 60,
  *    "inputs": "families, or empty", "candidates": "glob, or empty", "numerics": "exact",
  *    "member": [{"name": "mangled", "hash": "32 hex digits",
  *                "image": {"file": "path", "offset": 0, "bytes": 0},
@@ -19,8 +19,10 @@
  * Answer, on its stdout, one line:
  *   candidate NAME          or   reason WORD detail ...
  * The child also writes CACHE_PROBED or CACHE_REJECT for the key itself, so that a program shorter
- * than its probe still profits the next time. Its stderr is the program's; it prints nothing there
- * unless AUTOFUSE_LOG asks for it.
+ * than its probe still profits the next time; but not where something went wrong that may go right
+ * another time, nor where "inputs" or "candidates" made it an experiment. Processes that probe one
+ * key at a time wait for each other by a lock file in the cache directory, and find the record.
+ * Its stderr is the program's; it prints nothing there unless AUTOFUSE_LOG asks for it.
  */
 #ifndef AF_SHIM_PROBE_H
 #define AF_SHIM_PROBE_H

@@ -124,8 +124,10 @@ static bool known(struct probe *p)
 
 static void keep(const struct probe *p)
 {
-	struct cache_record r = {.key = p->key, .site = {p->site}, .why = p->why, .rows = p->group.rows};
+	struct cache_record r = {.key = p->key, .why = p->why, .rows = p->group.rows};
 
+	for (unsigned i = 0; i < p->nmember; i++)
+		r.site[i] = key_site(&p->member[i].m.launch, &p->member[i].m.op);
 	r.kind = p->why ? CACHE_REJECT : CACHE_PROBED;
 	if (!p->why)
 		candidate_name(&p->winner, r.candidate);

@@ -50,7 +50,6 @@ struct probe {
 	/* The request. */
 	int device;
 	struct key key;
-	uint64_t site;
 	char cache[4096], inputs[512], candidates[128];
 	long seconds;
 	bool close; /* numerics = close */

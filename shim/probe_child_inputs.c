@@ -223,6 +223,7 @@ static void zeros(struct source *s, int64_t row)
 static void choose_sums(struct source *s, int64_t row)
 {
 	double eps = s->b->eps > 0 ? s->b->eps : 1e-6;
+	int64_t most = integer_most(s->b);
 
 	s->grid = 0;
 	switch (s->b->family) {
@@ -233,7 +234,7 @@ static void choose_sums(struct source *s, int64_t row)
 		if (row % 2 == 0)
 			integers(s, 0);
 		for (int64_t i = 0; row % 2 && i < s->b->cols; i++)
-			s->x[i] = ldexp((double)(below(s, 255) - 127), s->b->type == DT_f16 ? -24 : -133);
+			s->x[i] = ldexp((double)(below(s, 2 * most + 1) - most), s->b->type == DT_f16 ? -24 : -133);
 		break;
 	case PROBE_FAMILY_wide:
 		wide(s, row);
@@ -413,7 +414,8 @@ static double find_pairs(struct source *s, struct pair below_middle[PAIRS], stru
 
 /*
  * Changes a few elements so that the scale comes to lie where one element of the row, with some
- * weight, gives the middle of two numbers: scales next to each other then round differently.
+ * weight, gives the middle of two numbers: scales next to each other then round differently. Or
+ * where the element without weight does, or the scale itself, for spellings that round those.
  */
 static void aim(struct source *s)
 {
@@ -421,7 +423,7 @@ static void aim(struct source *s)
 	struct probe_batch *b = s->b;
 	int64_t at[PIECES], n = b->cols / 4 < PIECES ? b->cols / 4 : PIECES;
 	double base = 0, goal = 0;
-	int p = digits(b->type), e;
+	int p = digits(b->type), e, what = (int)below(s, 3);
 
 	for (int64_t k = 0; k < n; k++)
 		at[k] = k * (b->cols / n) + below(s, b->cols / n);
@@ -430,8 +432,8 @@ static void aim(struct source *s)
 	for (int64_t i = 0; i < b->cols; i++)
 		base += s->x[i] * s->x[i];
 	for (int i = 0; n && i < GOALS; i++) {
-		double x = fabs(s->x[below(s, b->cols)]);
-		double w = stored(b->weight_type, 1 + (double)below(s, WEIGHTS) / WEIGHTS);
+		double x = what == 2 ? 1 : fabs(s->x[below(s, b->cols)]);
+		double w = what ? 1 : stored(b->weight_type, 1 + (double)below(s, WEIGHTS) / WEIGHTS);
 		double v = x * w / sqrt(base / (double)b->cols + b->eps), unit_of_v, ss;
 
 		if (x == 0)

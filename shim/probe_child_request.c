@@ -29,16 +29,14 @@ static bool text(struct probe *p, json_t *o, const char *name, char *out, size_t
 	return true;
 }
 
-/* Up to two words of 16 hex digits each. */
-static bool hex(struct probe *p, json_t *o, const char *name, uint64_t *out, unsigned words)
+/* Two words of 16 hex digits each. */
+static bool hash(struct probe *p, json_t *o, const char *name, uint64_t out[2])
 {
 	const char *s = json_string_value(json_object_get(o, name));
 
-	if (!s || strlen(s) != 16 * words || strspn(s, "0123456789abcdef") != 16 * words)
+	if (!s || strlen(s) != 32 || strspn(s, "0123456789abcdef") != 32)
 		return bad(p, name);
-	if (words == 2)
-		return sscanf(s, "%16" SCNx64 "%16" SCNx64, &out[0], &out[1]) == 2;
-	return sscanf(s, "%16" SCNx64, out) == 1;
+	return sscanf(s, "%16" SCNx64 "%16" SCNx64, &out[0], &out[1]) == 2;
 }
 
 static bool triple(struct probe *p, json_t *o, const char *name, uint32_t out[3])
@@ -188,7 +186,7 @@ static bool member(struct probe *p, json_t *j, struct probe_member *m)
 	m->kernel.name = name ? strdup(name) : NULL;
 	if (!m->kernel.name)
 		return bad(p, "name");
-	if (!hex(p, j, "hash", m->hash, 2) || !triple(p, j, "grid", l->grid) ||
+	if (!hash(p, j, "hash", m->hash) || !triple(p, j, "grid", l->grid) ||
 	    !triple(p, j, "block", l->block) || !op(p, json_object_get(j, "op"), &m->m.op) ||
 	    !params(p, j, m) || !image(p, j, m))
 		return false;
@@ -216,8 +214,7 @@ bool probe_request_parse(struct probe *p, const char *request)
 	}
 	p->device = (int)json_integer_value(json_object_get(o, "device"));
 	p->seconds = (long)json_integer_value(json_object_get(o, "seconds"));
-	if (!hex(p, o, "key", p->key.hash, 2) || !hex(p, o, "site", &p->site, 1) ||
-	    !text(p, o, "cache", p->cache, sizeof(p->cache)) ||
+	if (!hash(p, o, "key", p->key.hash) || !text(p, o, "cache", p->cache, sizeof(p->cache)) ||
 	    !text(p, o, "inputs", p->inputs, sizeof(p->inputs)) ||
 	    !text(p, o, "candidates", p->candidates, sizeof(p->candidates)) ||
 	    !text(p, o, "numerics", numerics, sizeof(numerics)))

@@ -16,7 +16,10 @@ enum {
 	PAIRS_MAX = 1 << 18,
 	SINGLES = 24, /* rows to go through one by one: each tells a good part of those left apart */
 	FEW = 16,     /* candidates for which whole batches are no waste */
-	ROUNDS = 24,  /* batches of the families that separate, while more than one candidate is left */
+	/* Batches of the families that separate, while more than one candidate is left. */
+	ROUNDS_MIN = 24,
+	ROUNDS_MAX = 400,
+	ROUNDS_ELEMENTS = 1 << 19,
 	CLOSE_BEST = 8,   /* numerics = close: spellings, then orders, that go on */
 };
 
@@ -72,6 +75,14 @@ static bool filter_singles(struct search *s, enum probe_family f, enum probe_fam
 	return true;
 }
 
+/* Short rows tell little each, but cost little. */
+static unsigned rounds(const struct search *s)
+{
+	int64_t n = ROUNDS_ELEMENTS / (s->many.rows * s->many.cols);
+
+	return n < ROUNDS_MIN ? ROUNDS_MIN : n > ROUNDS_MAX ? ROUNDS_MAX : (unsigned)n;
+}
+
 /* Is more than one kind of arithmetic left? *other: the first that is not like the first. */
 static bool ambiguous(const struct search *s, unsigned *other)
 {
@@ -112,7 +123,7 @@ static bool spellings(struct search *s, const struct candidate *order)
 	if (!filter_singles(s, PROBE_FAMILY_exact, PROBE_FAMILY_exact))
 		return false;
 	/* Rows of 16-bit numbers tell little each: as many as it takes. */
-	for (unsigned i = 0; i < ROUNDS && (!i || (!s->close && ambiguous(s, &other))); i++)
+	for (unsigned i = 0; i < rounds(s) && (!i || (!s->close && ambiguous(s, &other))); i++)
 		if (!filter(s, &s->many, PROBE_FAMILY_exact) || !filter(s, &s->many, PROBE_FAMILY_tiny))
 			return false;
 	keep_best(s);
@@ -166,10 +177,15 @@ static bool all_families(struct search *s)
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
 		if (!filter(s, &s->many, (enum probe_family)f))
 			return false;
-	for (unsigned i = 0; i < ROUNDS && !s->close && ambiguous(s, &other); i++)
+	for (unsigned i = 0; i < rounds(s) && !s->close && ambiguous(s, &other); i++) {
+		unsigned before = s->n;
+
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
 			if (!filter(s, &s->many, apart[k]))
 				return false;
+		if (s->n > FEW && s->n == before)
+			break; /* these inputs will not do it (the `inputs` option) */
+	}
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "shim/finish.h"
 #include "shim/memory.h"
 #include "shim/ours.h"
 #include "shim/process.h"
@@ -149,6 +150,7 @@ void record_start(void)
 	}
 	put("{\"k\":\"version\",\"v\":1}\n");
 	record_on = true;
+	finish_arm_recording();
 	__atomic_add_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -17,7 +17,7 @@
 #include "shim/probe_parent.h"
 #include "shim/process.h"
 
-enum { KEY_TEXT_MAX = 8192, SITE_MAX = 1 << 16 };
+enum { KEY_TEXT_MAX = 8192, SITE_MAX = 1 << 16, PROBES_MAX = 64 };
 
 struct entry { /* one verdict, by key */
 	struct verdict v;
@@ -108,7 +108,7 @@ static void load_crash(void *arg, struct key key)
 		memcpy(r.candidate, old.candidate, sizeof(r.candidate));
 	}
 	snprintf(r.detail, sizeof(r.detail), "a process ended during the first use");
-	log_warn("an earlier process did not survive the first use of a fused kernel; it is not used again (`autofuse cache clear` forgets this)");
+	log_warn("an earlier process did not survive the first use of a fused kernel; it is not used again (remove the cache directory to forget this)");
 	cache_put(&r);
 }
 
@@ -279,11 +279,16 @@ static void set_state(struct verdict *v, enum verdict_state s)
 
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o)
 {
+	static unsigned probes;
 	int expected = VERDICT_NEW;
 
+	/* A program whose shapes never repeat must not start a process for each. */
+	if (__atomic_load_n(&probes, __ATOMIC_RELAXED) >= PROBES_MAX)
+		return;
 	if (!__atomic_compare_exchange_n(&v->state, &expected, VERDICT_PROBING, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
+	__atomic_fetch_add(&probes, 1, __ATOMIC_RELAXED);
 	v->rows = g->rows; /* the probe runs the program's kernels with these rows */
 	if (probe_start(v, g, o))
 		verdict_reject(v, REASON_NO_VERDICT, "the probe could not be started", false);
@@ -363,6 +368,18 @@ void verdict_unmark(struct verdict *v)
 		v->marked = false;
 		cache_unmark(v->key);
 	}
+}
+
+bool verdict_marks(void)
+{
+	struct entry *e, *next;
+	bool any = false;
+
+	pthread_mutex_lock(&store.lock);
+	HASH_ITER(hh, store.verdict, e, next)
+		any |= e->v.marked;
+	pthread_mutex_unlock(&store.lock);
+	return any;
 }
 
 void verdict_unmark_all(void)

@@ -58,6 +58,8 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same);
 /* Writes the crash marker before our kernel's first use, removes it after. */
 void verdict_mark(struct verdict *v);
 void verdict_unmark(struct verdict *v);
+/* Is any marker of this process on disk? */
+bool verdict_marks(void);
 /* At exit: removes the markers of verdicts in use, unless the driver reported a fault. */
 void verdict_unmark_all(void);
 

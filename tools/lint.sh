@@ -27,6 +27,14 @@ finding "$(grep -nE '__attribute__\(\(constructor' $(sources config matcher fuse
 finding "$(for f in $(sources config matcher fused shim tools tests) $(find tools tests .ci -name '*.sh' -o -name '*.py' -o -name '*.mk') Makefile; do
 	head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$f"
 done)" "no SPDX line"
+# Every switch, every reason and every pattern has its line in the README.
+finding "$({
+	grep -oE '^OPTION\(\w+' config/options.def | cut -d'(' -f2
+	grep -oE '^PATTERN\(\w+' matcher/pattern.def | cut -d'(' -f2
+	grep -oE '^REASON\(\w+, "[a-z-]+"' matcher/reason.def | grep -v NONE | cut -d'"' -f2
+} | while read -r word; do
+	grep -qF "\`$word\`" README.md || echo "$word"
+done)" "not in README.md"
 # Own header first, so that each header stands alone.
 finding "$(for f in $(find config matcher fused shim -name '*.c'); do
 	h=${f%.c}.h

@@ -22,13 +22,11 @@ static CUstream begin(CUstreamCaptureMode mode, unsigned flags)
 /* Ends a capture that must answer `expected`. */
 static void end(CUstream s, CUresult expected)
 {
-	CUgraph g = (CUgraph)1;
+	CUgraph g;
 
 	assert_int_equal(cuStreamEndCapture(s, &g), expected);
 	if (expected == CUDA_SUCCESS)
 		OK(cuGraphDestroy(g));
-	else
-		assert_null(g);
 	OK(cuStreamDestroy(s));
 }
 
@@ -100,10 +98,8 @@ static void a_second_stream_joins_by_events(void **state)
 		LAUNCH("test_append", 1, t, &log, &(int){2});
 		LAUNCH("test_append", 1, s, &log, &(int){3});
 		OK(cuEventRecord(join, t));
-		assert_int_equal(cuEventQuery(join), CUDA_ERROR_CAPTURED_EVENT);
 		if (joined)
 			OK(cuStreamWaitEvent(s, join, 0));
-		assert_int_equal(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
 		assert_int_equal(cuStreamEndCapture(s, &g),
 				 joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
 	}
@@ -115,6 +111,42 @@ static void a_second_stream_joins_by_events(void **state)
 	OK(cuStreamDestroy(s));
 	OK(cuStreamDestroy(t));
 	OK(cuMemFree(log));
+}
+
+/* Mistakes that spoil a capture. */
+static void captured_events_and_the_wrong_stream(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING), t;
+	CUevent e;
+	CUgraph g;
+
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	OK(cuEventRecord(e, s));
+	assert_int_equal(cuEventQuery(e), CUDA_ERROR_CAPTURED_EVENT);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	t = stream(CU_STREAM_NON_BLOCKING);
+	s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	OK(cuEventRecord(e, s));
+	OK(cuStreamWaitEvent(t, e, 0));
+	assert_int_equal(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+	assert_int_equal(cuEventRecord(e, t), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	OK(cuStreamDestroy(t));
+	OK(cuEventDestroy(e));
+}
+
+/* What looks heavy and is allowed all the same. */
+static void loads_are_allowed_beside_a_capture(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	CUmodule m;
+
+	OK(cuModuleLoadData(&m, test_image()));
+	end(s, CUDA_SUCCESS);
+	s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	OK(cuModuleUnload(m));
 }
 
 static CUresult allocate(void *arg)
@@ -273,7 +305,8 @@ static void another_thread_ends_it(void **state)
 
 	assert_int_equal(in_another_thread(end_capture, s, CU_STREAM_CAPTURE_MODE_GLOBAL),
 			 CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-	end(s, CUDA_SUCCESS);
+	/* That was the end of it. */
+	end(s, CUDA_ERROR_ILLEGAL_STATE);
 }
 
 static void disabled_nodes_do_nothing(void **state)
@@ -312,6 +345,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_captured_line_of_nodes),
 		cmocka_unit_test(a_second_stream_joins_by_events),
+		cmocka_unit_test(captured_events_and_the_wrong_stream),
+		cmocka_unit_test(loads_are_allowed_beside_a_capture),
 		cmocka_unit_test(what_other_threads_may_do),
 		cmocka_unit_test(what_the_capturing_thread_may_do),
 		cmocka_unit_test(a_watchdog_query_spoils_a_global_capture),

@@ -93,10 +93,16 @@ static void primary_contexts(void **state)
 	OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
 	assert_int_equal(active, 0);
 	assert_int_equal(cuMemFree(p), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	OK(cuCtxSetCurrent(first)); /* allowed, and no use */
+	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 	OK(cuDevicePrimaryCtxRetain(&again, 1));
 	assert_ptr_equal(again, first); /* the handle comes back */
 	OK(cuMemAlloc(&p, 4));
+	/* The reset took no reference: two of the three are left. */
 	OK(cuDevicePrimaryCtxRelease(1));
+	OK(cuMemFree(p));
+	OK(cuDevicePrimaryCtxRelease(1));
+	assert_int_equal(cuMemAlloc(&p, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 	assert_int_equal(cuDevicePrimaryCtxRelease(1), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxSetCurrent(NULL));
 }

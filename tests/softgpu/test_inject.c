@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls made to fail or to take long, and the counts that tests compare with. */
+#include <sys/wait.h>
 #include "tests/softgpu/test.h"
 
 static void the_nth_call_fails(void **state)
@@ -106,13 +107,52 @@ static void counts(void **state)
 	OK(cuStreamDestroy(s));
 }
 
-int main(void)
+/* Runs this program with an environment; answers what its cuInit did, and its output. */
+static int in_environment(const char *environment, char *text, size_t size)
+{
+	char self[4096], command[8192];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	FILE *f;
+
+	assert_true(n > 0);
+	self[n] = 0;
+	snprintf(command, sizeof(command), "%s '%s' child 2>&1", environment, self);
+	f = popen(command, "r");
+	assert_non_null(f);
+	n = (ssize_t)fread(text, 1, size - 1, f);
+	text[n] = 0;
+	return WEXITSTATUS(pclose(f));
+}
+
+static void by_environment(void **state)
+{
+	char text[8192];
+	double start;
+
+	assert_int_equal(in_environment("", text, sizeof(text)), 0);
+	assert_int_equal(in_environment("SOFTGPU_FAIL=cuInit:1:100", text, sizeof(text)), 100);
+	assert_int_equal(in_environment("SOFTGPU_FAIL=cuInit:2:100", text, sizeof(text)), 0);
+	assert_int_equal(in_environment("SOFTGPU_FAIL=nonsense", text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "bad rule"));
+	assert_int_equal(in_environment("SOFTGPU_DEVICES=0", text, sizeof(text)),
+			 CUDA_ERROR_NO_DEVICE);
+	assert_int_equal(in_environment("SOFTGPU_REPORT=/dev/stdout", text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "call cuInit 1\n"));
+	start = test_seconds();
+	assert_int_equal(in_environment("SOFTGPU_SLOW=cuInit:100000", text, sizeof(text)), 0);
+	assert_true(test_seconds() - start >= 0.1);
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nth_call_fails), cmocka_unit_test(every_call_fails),
 		cmocka_unit_test(by_either_name),     cmocka_unit_test(slow_calls),
 		cmocka_unit_test(bad_rules),          cmocka_unit_test(counts),
+		cmocka_unit_test(by_environment),
 	};
 
+	if (argc > 1)
+		return (int)cuInit(0);
 	return TEST_RUN(tests, test_begin);
 }

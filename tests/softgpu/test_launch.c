@@ -39,9 +39,16 @@ static void parameters_of_every_alignment(void **state)
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(test_int(out, i), i + 6);
-	size = 8;
+	size = 65;
 	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra),
-			 CUDA_ERROR_INVALID_VALUE);
+			 CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+	/* What a short buffer leaves out is zero. */
+	f = test_function("test_mark");
+	memcpy(buffer, &out, sizeof(out));
+	memset(buffer + 8, 1, 4);
+	size = 8;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+	assert_int_equal(test_int(out, 0), 0);
 	OK(cuMemFree(out));
 }
 
@@ -74,11 +81,13 @@ static void impossible_shapes(void **state)
 	assert_int_equal(value, 512);
 	OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f));
 	assert_int_equal(value, 128);
+	OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f));
+	assert_int_equal(value, (48 << 10) - 128);
 	CUdeviceptr out = test_ints(1);
 	int last = 0;
 	void *params[] = {&out, &last};
 	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 513, 1, 1, 4, NULL, params, NULL),
-			 CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuLaunchKernel(f, 1, 1, 1, 512, 1, 1, 4, NULL, params, NULL));
 	assert_int_equal(test_int(out, 0), 42);
 	OK(cuMemFree(out));
@@ -214,7 +223,8 @@ static void attributes_of_a_launch(void **state)
 	attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
 	OK(cuLaunchKernelEx(&c, f, NULL, NULL));
 	c.gridDimX = 5;
-	assert_int_equal(cuLaunchKernelEx(&c, f, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernelEx(&c, f, NULL, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+	c.gridDimX = 6;
 	OK(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
 	attribute.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
 	attribute.value.launchCompletionEvent.event = done;

@@ -28,7 +28,7 @@ static void device_memory(void **state)
 	OK(cuMemGetInfo(&free_before, &total));
 	OK(cuMemAlloc(&p, 1000));
 	OK(cuMemGetInfo(&free_after, &total));
-	assert_int_equal(free_before - free_after, 1000);
+	assert_true(free_before - free_after >= 1000);
 	assert_int_equal(p % 256, 0);
 	assert_ptr_equal(owner(p), current);
 	assert_int_equal(attribute(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 5), CU_MEMORYTYPE_DEVICE);
@@ -222,7 +222,7 @@ static void handles_for_other_processes(void **state)
 
 	OK(cuIpcGetMemHandle(&handle, p));
 	assert_int_equal(cuIpcOpenMemHandle(&opened, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-			 CUDA_ERROR_NOT_SUPPORTED);
+			 CUDA_ERROR_INVALID_CONTEXT); /* by its own process */
 	OK(cuMemFree(p));
 }
 

@@ -103,7 +103,6 @@ static void legacy_stream_order(void **state)
 	OK(cuStreamSynchronize(NULL));
 	assert_int_equal(lines[3], 3);
 	assert_int_equal(lines[4], 4);
-	assert_int_equal(cuStreamQuery(blocking), CUDA_ERROR_INVALID_HANDLE);
 	OK(cuStreamDestroy(apart));
 	OK(cuMemFreeHost(h));
 	unlatch(go);
@@ -251,7 +250,7 @@ static void a_full_queue_blocks(void **state)
 	LAUNCH("test_wait", 1, s, &flag);
 	pthread_create(&thread, NULL, submit, s);
 	usleep(200000);
-	assert_int_equal(submitted, 1023);
+	assert_in_range(submitted, 1000, 1023);
 	*go = 1;
 	pthread_join(thread, NULL);
 	assert_int_equal(submitted, 1100);

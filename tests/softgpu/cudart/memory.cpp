@@ -27,7 +27,7 @@ cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 
 cudaError_t cudaMallocHost(void **out, size_t bytes)
 {
-	RUNTIME_CALL(legacy.cuMemHostAlloc(out, bytes, 0));
+	RUNTIME_CALL(legacy.cuMemAllocHost_v2(out, bytes));
 }
 
 cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)

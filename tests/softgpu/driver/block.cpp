@@ -7,52 +7,14 @@
 #include "tests/softgpu/driver/block.h"
 #include <new>
 #include <pthread.h>
-#include <sched.h>
-#include "tests/softgpu/driver/fiber.h"
-#include "tests/softgpu/driver/warp.h"
+#include "tests/softgpu/driver/threads.h"
 
 __thread struct softgpu_place softgpu_here;
+__thread struct engine *engine;
 
-namespace
-{
-const char STUCK[] = "threads wait at a barrier or warp operation that others never reach";
+static const char STUCK[] = "threads wait at a barrier or warp operation that others never reach";
 
-struct thread {
-	struct fiber *fiber; /* while it waits */
-	struct softgpu_dim index;
-};
-
-/* The block that an operating system thread runs. */
-struct engine {
-	const struct block_launch *launch;
-	unsigned nthread, nwarp;
-	unsigned order[SOFTGPU_MAX_THREADS / SOFTGPU_WARP]; /* warps as they start */
-	unsigned started_warps, next_lane;                  /* the next thread to start */
-	struct softgpu_dim next_index;
-	unsigned live;    /* threads that have not returned, those to be started included */
-	unsigned running; /* linear index of the running thread */
-	bool switched;
-	const char *fault;
-
-	unsigned arrived; /* threads at the block's barrier */
-	uint16_t waiting[SOFTGPU_MAX_THREADS];
-	int count, any, all;                /* their votes */
-	int last_count, last_any, last_all; /* of the barrier that completed last */
-
-	unsigned ready_first, nready; /* ring of threads that can go on */
-	uint16_t ready[SOFTGPU_MAX_THREADS];
-
-	struct fiber main;     /* the operating system thread's own stack */
-	struct fiber *current; /* running fiber */
-	struct fiber *idle;    /* parked inside engine_loop with no thread of the block on them */
-	struct fiber *owned;   /* all of this thread's, by next_owned */
-	struct thread thread[SOFTGPU_MAX_THREADS];
-	struct warp warp[SOFTGPU_MAX_THREADS / SOFTGPU_WARP];
-};
-
-thread_local struct engine *engine;
-
-void engine_switch(struct engine *e, struct fiber *to)
+static void engine_switch(struct engine *e, struct fiber *to)
 {
 	struct fiber *from = e->current;
 
@@ -78,20 +40,19 @@ void barrier_complete(struct engine *e, int self)
 	e->all = 1;
 }
 
-/* Threads of `lanes` in warp w can go on. */
 void lanes_ready(struct engine *e, unsigned w, uint32_t lanes)
 {
 	for (; lanes; lanes &= lanes - 1)
 		ready_push(e, w * SOFTGPU_WARP + static_cast<unsigned>(__builtin_ctz(lanes)));
 }
 
-bool all_started(const struct engine *e)
+static bool all_started(const struct engine *e)
 {
 	return e->started_warps == e->nwarp;
 }
 
 /* Makes the next thread that has not started the running one. */
-void thread_start(struct engine *e)
+static void thread_start(struct engine *e)
 {
 	const struct softgpu_dim *dim = &e->launch->block;
 	unsigned w = e->order[e->started_warps], t = w * SOFTGPU_WARP + e->next_lane;
@@ -115,7 +76,7 @@ void thread_start(struct engine *e)
 }
 
 /* The running thread returned: others may have waited for nothing but it. */
-void thread_end(struct engine *e)
+static void thread_end(struct engine *e)
 {
 	unsigned w = e->running / SOFTGPU_WARP;
 
@@ -128,7 +89,7 @@ void thread_end(struct engine *e)
 }
 
 /* The thread that can go on next becomes the running one; answers its fiber. */
-struct fiber *thread_resume(struct engine *e)
+static struct fiber *thread_resume(struct engine *e)
 {
 	unsigned t = e->ready[e->ready_first];
 
@@ -141,7 +102,7 @@ struct fiber *thread_resume(struct engine *e)
 }
 
 /* Every fiber runs this: start threads until another fiber's thread can go on. */
-void engine_loop()
+static void engine_loop()
 {
 	struct engine *e = engine;
 
@@ -163,7 +124,7 @@ void engine_loop()
 }
 
 /* A fiber with no thread on it; it will run engine_loop. */
-struct fiber *fiber_idle(struct engine *e)
+static struct fiber *fiber_idle(struct engine *e)
 {
 	struct fiber *f = e->idle;
 
@@ -180,7 +141,7 @@ struct fiber *fiber_idle(struct engine *e)
 }
 
 /* Gives all stacks back, whatever is on them. */
-void fibers_release(struct engine *e)
+static void fibers_release(struct engine *e)
 {
 	while (e->owned) {
 		struct fiber *f = e->owned;
@@ -191,19 +152,14 @@ void fibers_release(struct engine *e)
 	e->idle = nullptr;
 }
 
-/* Ends the block from inside it. Does not come back. */
-[[noreturn]] void block_fault(struct engine *e, const char *why)
+void block_fault(struct engine *e, const char *why)
 {
 	e->fault = why;
 	engine_switch(e, &e->main);
 	__builtin_unreachable();
 }
 
-/*
- * The running thread waits until another one makes it ready. Threads that can go on come before
- * those not yet started, unless start_first.
- */
-void thread_wait(struct engine *e, bool start_first = false)
+void thread_wait(struct engine *e, bool start_first)
 {
 	unsigned t = e->running;
 	struct fiber *to;
@@ -219,7 +175,7 @@ void thread_wait(struct engine *e, bool start_first = false)
 		engine_switch(e, to);
 }
 
-struct engine *engine_get()
+static struct engine *engine_get()
 {
 	pthread_attr_t attr;
 	void *stack = nullptr;
@@ -235,7 +191,7 @@ struct engine *engine_get()
 	return engine;
 }
 
-void warps_prepare(struct engine *e, uint64_t random)
+static void warps_prepare(struct engine *e, uint64_t random)
 {
 	for (unsigned i = 0; i < e->nwarp; i++) {
 		unsigned lanes = e->nthread - i * SOFTGPU_WARP;
@@ -253,8 +209,6 @@ void warps_prepare(struct engine *e, uint64_t random)
 		e->order[j] = swap;
 	}
 }
-} // namespace
-
 const char *block_run(const struct block_launch *l, struct softgpu_dim where, uint64_t random)
 {
 	struct engine *e = engine_get();
@@ -294,60 +248,4 @@ void block_release()
 	fibers_release(engine);
 	delete engine;
 	engine = nullptr;
-}
-
-int softgpu_block_sync(enum softgpu_vote vote, int predicate)
-{
-	struct engine *e = engine;
-
-	e->count += predicate != 0;
-	e->any |= predicate != 0;
-	e->all &= predicate != 0;
-	e->waiting[e->arrived++] = static_cast<uint16_t>(e->running);
-	if (e->arrived == e->live)
-		barrier_complete(e, static_cast<int>(e->running));
-	else
-		thread_wait(e);
-	/* No other barrier can have completed meanwhile: this thread has to take part in it. */
-	return vote == SOFTGPU_COUNT ? e->last_count
-	       : vote == SOFTGPU_AND ? e->last_all
-				     : e->last_any;
-}
-
-uint64_t softgpu_warp_exchange(enum softgpu_warp_op op, uint32_t mask, uint64_t value,
-			       unsigned source)
-{
-	struct engine *e = engine;
-	unsigned w = e->running / SOFTGPU_WARP, lane = e->running % SOFTGPU_WARP;
-	struct warp *warp = &e->warp[w];
-
-	if (!(mask >> lane & 1))
-		block_fault(e, "a lane calls a warp operation whose mask leaves it out");
-	warp->lane[lane] = {op, mask, source, value, 0};
-	warp->waiting |= 1u << lane;
-	uint32_t lanes = warp_complete_lane(warp, lane);
-	if (lanes)
-		lanes_ready(e, w, lanes & ~(1u << lane));
-	else
-		thread_wait(e);
-	return warp->lane[lane].result;
-}
-
-uint32_t softgpu_warp_live()
-{
-	return engine->warp[engine->running / SOFTGPU_WARP].live;
-}
-
-void softgpu_yield()
-{
-	struct engine *e = engine;
-
-	sched_yield();
-	ready_push(e, e->running);
-	thread_wait(e, true);
-}
-
-void softgpu_trap(const char *why)
-{
-	block_fault(engine, why);
 }

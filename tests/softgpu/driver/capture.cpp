@@ -221,11 +221,13 @@ CUresult soft::cuStreamEndCapture(CUstream handle, CUgraph *out)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!c)
 		return CUDA_ERROR_ILLEGAL_STATE;
-	if (c->origin != s)
+	if (c->origin != s) {
+		c->invalid = true;
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-	if (c->thread != thread_id() && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
-		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-	CUresult r = c->invalid   ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+	}
+	bool foreign = c->thread != thread_id() && c->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+	CUresult r = foreign      ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+		     : c->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
 		     : !joined(c) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
 				  : CUDA_SUCCESS;
 	*out = r == CUDA_SUCCESS ? reinterpret_cast<CUgraph>(c->graph) : nullptr;

@@ -22,6 +22,14 @@ struct context *context_current(CUresult *why)
 	return *why == CUDA_SUCCESS ? ctx : nullptr;
 }
 
+struct context *context_selectable(CUcontext handle)
+{
+	for (const struct device &d : driver.devices)
+		if (d.last_primary == handle)
+			return reinterpret_cast<struct context *>(handle);
+	return object_find<struct context>(handle);
+}
+
 bool context_push(struct context *ctx)
 {
 	if (self.depth == CONTEXT_DEPTH)

@@ -35,6 +35,9 @@ struct context *context_current(CUresult *why);
 	struct context *ctx = context_current(&ctx##_why);                                         \
 	if (!ctx)                                                                                  \
 		return ctx##_why;
+/* The context behind a handle to make current; one that was a primary one before a reset counts,
+ * though calls in it will fail. NULL: neither. */
+struct context *context_selectable(CUcontext handle);
 /* Puts a context on the calling thread's stack; false if that is full. */
 bool context_push(struct context *ctx);
 struct device *device_get(CUdevice dev); /* NULL if there is no such device */

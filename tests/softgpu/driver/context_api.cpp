@@ -88,7 +88,7 @@ CUresult soft::cuCtxDestroy(CUcontext handle)
 
 CUresult soft::cuCtxPushCurrent_v2(CUcontext handle)
 {
-	struct context *ctx = object_find<struct context>(handle);
+	struct context *ctx = context_selectable(handle);
 
 	if (!ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
@@ -117,7 +117,7 @@ CUresult soft::cuCtxPopCurrent(CUcontext *out)
 
 CUresult soft::cuCtxSetCurrent(CUcontext handle)
 {
-	struct context *ctx = handle ? object_find<struct context>(handle) : nullptr;
+	struct context *ctx = handle ? context_selectable(handle) : nullptr;
 
 	if (handle && !ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;

@@ -106,7 +106,7 @@ CUresult soft::cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice dev)
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!d->primary)
-		d->primary = context_new(d, d->primary_flags, 3020, true);
+		d->last_primary = d->primary = context_new(d, d->primary_flags, 3020, true);
 	d->primary_refs++;
 	*out = reinterpret_cast<CUcontext>(d->primary);
 	return CUDA_SUCCESS;
@@ -120,8 +120,7 @@ CUresult soft::cuDevicePrimaryCtxReset_v2(CUdevice dev)
 		return CUDA_ERROR_INVALID_DEVICE;
 	if (d->primary)
 		context_delete(d->primary);
-	d->primary = nullptr;
-	d->primary_refs = 0;
+	d->primary = nullptr; /* the references stay */
 	return CUDA_SUCCESS;
 }
 

@@ -73,7 +73,7 @@ struct api_row api_rows[CALL_COUNT] = {
 };
 
 /* Per-thread-stream flavours run their sibling's body; per_thread_default tells them apart. */
-__attribute__((constructor)) static void share_bodies()
+static bool share_bodies()
 {
 	for (struct api_row &row : api_rows) {
 		size_t bytes = strlen(row.name) - strlen("_ptsz");
@@ -84,4 +84,7 @@ __attribute__((constructor)) static void share_bodies()
 			if (strncmp(other.name, row.name, bytes) == 0 && !other.name[bytes])
 				row.body = other.body;
 	}
+	return true;
 }
+__attribute__((used)) static const bool shared =
+	share_bodies(); /* behind api_rows, hence after it */

@@ -99,8 +99,10 @@ CUresult soft::cuEventQuery(CUevent handle)
 
 	if (!e)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (capture_of(e))
+	if (capture_of(e)) {
+		capture_breaks(capture_of(e));
 		return CUDA_ERROR_CAPTURED_EVENT;
+	}
 	CUresult r = capture_forbids();
 	if (r != CUDA_SUCCESS)
 		return r;
@@ -115,8 +117,10 @@ CUresult soft::cuEventSynchronize(CUevent handle)
 
 	if (!e)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (capture_of(e))
+	if (capture_of(e)) {
+		capture_breaks(capture_of(e));
 		return CUDA_ERROR_CAPTURED_EVENT;
+	}
 	CUresult r = capture_forbids();
 	if (r != CUDA_SUCCESS)
 		return r;
@@ -130,11 +134,13 @@ CUresult soft::cuEventElapsedTime_v2(float *out, CUevent first, CUevent second)
 {
 	struct event *a = object_find<struct event>(first), *b = object_find<struct event>(second);
 
-	if (!a || !b || !a->recorded || !b->recorded || a->flags & CU_EVENT_DISABLE_TIMING ||
+	if (!a || !b)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!out || a->capture_id || b->capture_id)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!a->recorded || !b->recorded || a->flags & CU_EVENT_DISABLE_TIMING ||
 	    b->flags & CU_EVENT_DISABLE_TIMING)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!out)
-		return CUDA_ERROR_INVALID_VALUE;
 	if (!a->at.reached() || !b->at.reached())
 		return CUDA_ERROR_NOT_READY;
 	*out = static_cast<float>(static_cast<double>(*b->time - *a->time) * 1e-6);
@@ -153,6 +159,8 @@ CUresult soft::cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigne
 
 	if (!e)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (s->capture && s->capture->invalid)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	struct capture *c = capture_of(e);
 	if (c) {
 		if (c->invalid)

@@ -51,7 +51,7 @@ CUresult get_attribute(int *out, CUfunction_attribute attribute, const struct so
 		*out = 90;
 		break;
 	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		*out = a->dynamic_shared;
+		*out = attributes_dynamic(a, k);
 		break;
 	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 		*out = a->carveout;

@@ -4,7 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "tests/softgpu/driver/block.h"
-#include "tests/softgpu/driver/inject.h"
 #include "tests/softgpu/driver/pool.h"
 #include "tests/softgpu/driver/report.h"
 #include "tests/softgpu/driver/state.h"
@@ -54,10 +53,4 @@ CUresult soft::cuInit(unsigned flags)
 	pthread_atfork(nullptr, nullptr, forked);
 	driver.initialised = true;
 	return CUDA_SUCCESS;
-}
-
-/* SOFTGPU_FAIL reaches cuInit, too. */
-__attribute__((constructor)) static void environment()
-{
-	inject_environment();
 }

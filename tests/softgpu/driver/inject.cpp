@@ -20,10 +20,21 @@ struct rule {
 	long seen;
 };
 
-std::mutex &lock = *new std::mutex();
-std::vector<struct rule> &failing = *new std::vector<struct rule>();
-std::vector<struct rule> &slow = *new std::vector<struct rule>();
-std::atomic<bool> any; /* some rule exists */
+struct rules {
+	std::mutex lock;
+	std::vector<struct rule> failing, slow;
+};
+
+/* Made on first use: the first call may come from a constructor of the program. */
+struct rules &all()
+{
+	static struct rules &r = *new struct rules();
+
+	return r;
+}
+
+std::once_flag environment_read;
+std::atomic<bool> any{true}; /* some rule exists, or the environment has not been read */
 std::atomic<uint64_t> counts[CALL_COUNT];
 
 bool known(const std::string &name)
@@ -62,13 +73,13 @@ bool parse_rule(const std::string &text, size_t fields, struct rule *out)
 	return parse_number(part[fields], &out->value);
 }
 
-int add_rules(std::vector<struct rule> *rules, size_t fields, const char *text)
+int add_rules(std::vector<struct rule> *to, size_t fields, const char *text)
 {
 	std::string list = text ? text : "";
-	std::lock_guard<std::mutex> hold(lock);
+	std::lock_guard<std::mutex> hold(all().lock);
 
 	if (!text)
-		rules->clear();
+		to->clear();
 	for (size_t at = 0; at < list.size();) {
 		size_t end = list.find(',', at);
 		struct rule r;
@@ -79,10 +90,10 @@ int add_rules(std::vector<struct rule> *rules, size_t fields, const char *text)
 				list.substr(at, end - at).c_str());
 			return -1;
 		}
-		rules->push_back(r);
+		to->push_back(r);
 		at = end + 1;
 	}
-	any = !failing.empty() || !slow.empty();
+	any = !all().failing.empty() || !all().slow.empty();
 	return 0;
 }
 
@@ -91,17 +102,26 @@ bool matches(const struct rule &r, const struct api_row &row)
 	return r.name == row.name || r.name == row.base;
 }
 
+/* SOFTGPU_FAIL and SOFTGPU_SLOW. */
+void read_environment()
+{
+	const char *fail = getenv("SOFTGPU_FAIL"), *slow = getenv("SOFTGPU_SLOW");
+
+	add_rules(&all().failing, 2, fail ? fail : "");
+	add_rules(&all().slow, 1, slow ? slow : "");
+}
+
 CUresult apply(const struct api_row &row)
 {
 	CUresult result = CUDA_SUCCESS;
 	long usec = 0;
 
 	{
-		std::lock_guard<std::mutex> hold(lock);
+		std::lock_guard<std::mutex> hold(all().lock);
 
-		for (const struct rule &r : slow)
+		for (const struct rule &r : all().slow)
 			usec += matches(r, row) ? r.value : 0;
-		for (struct rule &r : failing)
+		for (struct rule &r : all().failing)
 			if (matches(r, row) && (++r.seen == r.nth || !r.nth))
 				result = static_cast<CUresult>(r.value);
 	}
@@ -114,28 +134,20 @@ CUresult apply(const struct api_row &row)
 CUresult inject(enum api_call call)
 {
 	counts[call].fetch_add(1, std::memory_order_relaxed);
-	return any.load(std::memory_order_relaxed) ? apply(api_rows[call]) : CUDA_SUCCESS;
+	if (!any.load(std::memory_order_relaxed))
+		return CUDA_SUCCESS;
+	std::call_once(environment_read, read_environment);
+	return apply(api_rows[call]);
 }
 
-void inject_environment()
+int softgpu_fail(const char *text)
 {
-	const char *text = getenv("SOFTGPU_FAIL");
-
-	if (text)
-		softgpu_fail(text);
-	text = getenv("SOFTGPU_SLOW");
-	if (text)
-		softgpu_slow(text);
+	return add_rules(&all().failing, 2, text);
 }
 
-int softgpu_fail(const char *rules)
+int softgpu_slow(const char *text)
 {
-	return add_rules(&failing, 2, rules);
-}
-
-int softgpu_slow(const char *rules)
-{
-	return add_rules(&slow, 1, rules);
+	return add_rules(&all().slow, 1, text);
 }
 
 uint64_t softgpu_calls(const char *name)

@@ -9,8 +9,6 @@
 /* Counts the call, waits if it is to be slow. CUDA_SUCCESS, or what it must answer. No lock held.
  */
 CUresult inject(enum api_call call);
-/* SOFTGPU_FAIL and SOFTGPU_SLOW. */
-void inject_environment();
 /* Calls of exactly this export so far. */
 uint64_t inject_count(int call);
 void inject_counts_reset();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/softgpu/driver/launch.h"
 #include <string.h>
+#include "tests/softgpu/driver/capture.h"
 #include "tests/softgpu/driver/event.h"
 
 namespace
@@ -13,11 +14,9 @@ CUresult check_shape(const struct launch_shape *s, const struct softgpu_kernel *
 
 	if (!g->x || !g->y || !g->z || g->x > 2147483647u || g->y > 65535 || g->z > 65535)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!threads || threads > SOFTGPU_MAX_THREADS || b->x > 1024 || b->y > 1024 || b->z > 64)
+	if (!threads || threads > k->max_threads || b->x > 1024 || b->y > 1024 || b->z > 64)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (threads > k->max_threads)
-		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-	if (s->shared_bytes > static_cast<unsigned>(a->dynamic_shared))
+	if (s->shared_bytes > static_cast<unsigned>(attributes_dynamic(a, k)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
@@ -41,7 +40,7 @@ CUresult check_attributes(const struct launch_shape *s, const struct softgpu_ker
 		    (!v->clusterDim.x || !v->clusterDim.y || !v->clusterDim.z ||
 		     s->grid.x % v->clusterDim.x || s->grid.y % v->clusterDim.y ||
 		     s->grid.z % v->clusterDim.z))
-			return CUDA_ERROR_INVALID_VALUE;
+			return CUDA_ERROR_INVALID_CLUSTER_SIZE;
 	}
 	return CUDA_SUCCESS;
 }
@@ -70,11 +69,14 @@ CUresult copy_params(struct kernel_work *w, void **params, void **extra)
 	const void *buffer = nullptr;
 	size_t bytes = need;
 
-	if (extra && (params || !read_extra(extra, &buffer, &bytes) || bytes < need))
+	if (extra && (params || !read_extra(extra, &buffer, &bytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!extra && !params && need)
 		return CUDA_ERROR_INVALID_VALUE;
-	w->params.resize(bytes + 1); /* never empty, so that data() is a pointer */
+	/* As on an H200: a short buffer is filled up with zeros, a long one is too much. */
+	if (bytes > need)
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	w->params.resize(need + 1); /* never empty, so that data() is a pointer */
 	if (buffer)
 		memcpy(w->params.data(), buffer, bytes);
 	for (unsigned i = 0; i < k->nparam; i++) {
@@ -83,7 +85,7 @@ CUresult copy_params(struct kernel_work *w, void **params, void **extra)
 			memcpy(w->pointers.back(), params[i], k->param[i].bytes);
 	}
 	w->from_extra = buffer != nullptr;
-	w->extra_bytes = bytes;
+	w->extra_bytes = need;
 	w->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
 	w->extra[1] = w->params.data();
 	w->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
@@ -97,6 +99,9 @@ CUresult launch(CUfunction f, const struct launch_shape *shape, CUstream handle,
 {
 	CUresult why;
 	STREAM_OR_RETURN(s, handle);
+	why = s->capture ? CUDA_SUCCESS : capture_implicit(s);
+	if (why != CUDA_SUCCESS)
+		return why;
 	std::shared_ptr<struct kernel_work> w =
 		launch_make(s->ctx, f, shape, params, extra, attributes, n, &why);
 

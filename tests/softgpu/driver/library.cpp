@@ -24,11 +24,9 @@ struct kernel *library_kernel(struct library *l, const char *name)
 
 CUresult load(CUlibrary *out, const void *image)
 {
-	CUresult r = capture_forbids();
 	std::vector<std::string> names;
+	CUresult r = out ? image_look(image, &names) : CUDA_ERROR_INVALID_VALUE;
 
-	if (r == CUDA_SUCCESS)
-		r = out ? image_look(image, &names) : CUDA_ERROR_INVALID_VALUE;
 	if (r != CUDA_SUCCESS)
 		return r;
 	struct library *l = object_new<struct library>();

@@ -19,6 +19,14 @@ CUresult soft::cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr p)
 	return CUDA_SUCCESS;
 }
 
+CUresult soft::cuIpcOpenMemHandle_v2(CUdeviceptr *, CUipcMemHandle handle, unsigned)
+{
+	pid_t owner;
+
+	memcpy(&owner, handle.reserved + sizeof(uintptr_t), sizeof(owner));
+	return owner == getpid() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult soft::cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle)
 {
 	struct event *e = object_find<struct event>(handle);

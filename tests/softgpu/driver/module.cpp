@@ -25,11 +25,9 @@ struct function *module_function(struct module *m, const char *name)
 CUresult load(CUmodule *out, const void *image)
 {
 	CONTEXT_OR_RETURN(ctx);
-	CUresult r = capture_forbids();
 	std::vector<std::string> names;
 
-	if (r == CUDA_SUCCESS)
-		r = out ? image_look(image, &names) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = out ? image_look(image, &names) : CUDA_ERROR_INVALID_VALUE;
 	if (r != CUDA_SUCCESS)
 		return r;
 	struct module *m = object_new<struct module>();

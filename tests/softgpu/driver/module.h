@@ -13,11 +13,19 @@
 
 /* What cuFuncSetAttribute and its kin change. */
 struct function_attributes {
-	int dynamic_shared = SOFTGPU_SHARED_DEFAULT;
+	int dynamic_shared = -1; /* -1: not set, see attributes_dynamic */
 	int carveout = -1;
 	int cluster[4] = {}; /* must be set, x, y, z */
 	int nonportable_cluster = 0;
 };
+
+/* Dynamic shared memory that a launch may ask for: static memory counts, too. */
+static inline int attributes_dynamic(const struct function_attributes *a,
+				     const struct softgpu_kernel *k)
+{
+	return a->dynamic_shared >= 0 ? a->dynamic_shared
+				      : SOFTGPU_SHARED_DEFAULT - static_cast<int>(k->shared_bytes);
+}
 
 struct module {
 	static const enum object_kind KIND = OBJECT_MODULE;

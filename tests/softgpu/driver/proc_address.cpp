@@ -7,7 +7,8 @@
 namespace
 {
 /* The entry for a name, or NULL. */
-void *find(const char *symbol, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+void *find(const char *symbol, int version, cuuint64_t flags,
+	   CUdriverProcAddressQueryResult *status)
 {
 	const struct api_row *legacy = nullptr, *per_thread = nullptr;
 	bool named = false;
@@ -30,14 +31,14 @@ void *find(const char *symbol, int version, cuuint64_t flags, CUdriverProcAddres
 		entry = reinterpret_cast<void *>(cuSoftgpuExtra);
 	if (strcmp(symbol, "cuSoftgpuInterop") == 0)
 		entry = reinterpret_cast<void *>(cuSoftgpuInterop);
-	*status = entry	  ? CU_GET_PROC_ADDRESS_SUCCESS
+	*status = entry   ? CU_GET_PROC_ADDRESS_SUCCESS
 		  : named ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
 			  : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	return entry;
 }
 } // namespace
 
-/* Both as a driver of CUDA 13.0 was seen to answer. */
+/* Both as the driver of an H200 answered (580.159, CUDA 13.0). */
 CUresult soft::cuGetProcAddress(const char *symbol, void **out, int version, cuuint64_t flags)
 {
 	CUdriverProcAddressQueryResult status;
@@ -54,6 +55,8 @@ CUresult soft::cuGetProcAddress_v2(const char *symbol, void **out, int version, 
 {
 	CUdriverProcAddressQueryResult ignored;
 
+	if (flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+		return CUDA_ERROR_INVALID_VALUE;
 	*out = find(symbol, version, flags, status ? status : &ignored);
 	return CUDA_SUCCESS;
 }

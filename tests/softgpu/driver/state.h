@@ -23,6 +23,7 @@ struct device {
 	int ordinal;
 	size_t used; /* bytes of device memory handed out */
 	struct context *primary;
+	const void *last_primary; /* its handle, or the one that it had before a reset */
 	unsigned primary_refs, primary_flags;
 	struct mempool *default_pool, *current_pool;
 };

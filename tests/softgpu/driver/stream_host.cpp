@@ -59,17 +59,28 @@ template <class T> bool satisfied(const T *p, T value, unsigned how)
 	}
 }
 
-CUresult submit_value(CUstream handle, CUdeviceptr at, const std::function<CUresult()> &run)
+/* A wait for, or a write of, one word. */
+struct value_work : work {
+	std::function<CUresult()> act;
+
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+	}
+	CUresult run() const override
+	{
+		return act();
+	}
+};
+
+CUresult give_value(CUstream handle, CUdeviceptr at, const std::function<CUresult()> &act)
 {
 	STREAM_OR_RETURN(s, handle);
 	if (!memory_find(at))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (s->capture)
-		return CUDA_ERROR_NOT_SUPPORTED; /* graphs have no nodes for it here */
-	CUresult r = capture_implicit(s);
-	if (r == CUDA_SUCCESS)
-		stream_submit(s, {{}, run});
-	return r;
+	auto w = std::make_shared<struct value_work>();
+	w->act = act;
+	return stream_give(s, w);
 }
 
 template <class T> CUresult wait_value(CUstream s, CUdeviceptr at, T value, unsigned flags)
@@ -79,7 +90,7 @@ template <class T> CUresult wait_value(CUstream s, CUdeviceptr at, T value, unsi
 
 	if (how > CU_STREAM_WAIT_VALUE_NOR || at % sizeof(T))
 		return CUDA_ERROR_INVALID_VALUE;
-	return submit_value(s, at, [=] {
+	return give_value(s, at, [=] {
 		for (unsigned turns = 0; !satisfied(p, value, how); turns++)
 			turns < 100 ? sched_yield() : usleep(50);
 		return CUDA_SUCCESS;
@@ -92,7 +103,7 @@ template <class T> CUresult write_value(CUstream s, CUdeviceptr at, T value)
 
 	if (at % sizeof(T))
 		return CUDA_ERROR_INVALID_VALUE;
-	return submit_value(s, at, [=] {
+	return give_value(s, at, [=] {
 		__atomic_store_n(p, value, __ATOMIC_RELEASE);
 		return CUDA_SUCCESS;
 	});

@@ -97,10 +97,6 @@ CUresult soft::cuMemAddressFree(CUdeviceptr p, size_t bytes)
 CUresult soft::cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
 			   const CUmemAllocationProp *prop, unsigned long long)
 {
-	CUresult r = capture_forbids();
-
-	if (r != CUDA_SUCCESS)
-		return r;
 	if (!out || !prop || !bytes || bytes % GRANULARITY)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {

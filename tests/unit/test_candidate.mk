@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+test_candidate_SRC := fused/candidate.c fused/space.c fused/tree.c
