@@ -50,6 +50,12 @@ demo: setup ## run the sample decoder without and with the shim and compare
 check: setup ## build and run all tests that this machine can run
 	$(Q)$(MAKE) --no-print-directory check-run
 
+lint: ## layers, headers, licence lines, formatting
+	@tools/lint.sh
+
+format: ## rewrite C sources and headers in the project's format (clang-format 14)
+	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '\.def$$')
+
 clean: ## remove the build directory
 	rm -rf $(O)
 

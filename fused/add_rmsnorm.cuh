@@ -18,8 +18,9 @@ namespace af
 /* Chunks that a thread loads before it stores the first: bytes in flight hide memory latency. */
 enum { BATCH = 2 };
 
-/* The pointers of one row. stage: where the row's sum is kept for everybody to read. */
-struct row {
+/* The pointers of one row. stage: where the row's sum is kept for everybody to read, in shared
+ * memory or in sum's or out's own place. */
+template <bool SHARED> struct row {
 	const char *a, *b, *w;
 	char *sum, *out, *stage; /* sum: NULL if it is not stored */
 
@@ -30,7 +31,7 @@ struct row {
 		w = (const char *)p.addr[OPERAND_W];
 		sum = p.addr[OPERAND_SUM] ? (char *)p.addr[OPERAND_SUM] + r * p.pitch[OPERAND_SUM] : NULL;
 		out = (char *)p.addr[OPERAND_OUT] + r * p.pitch[OPERAND_OUT];
-		stage = staged ? staged : sum ? sum : out;
+		stage = SHARED ? staged : sum ? sum : out;
 	}
 };
 
@@ -51,7 +52,7 @@ template <class T, bool FTZ, bool SHARED> struct wide {
 		return ((const uint4 *)p)[c];
 	}
 
-	__device__ __forceinline__ void load_weights(const row &r, int c0, int chunks, int step)
+	__device__ __forceinline__ void load_weights(const row<SHARED> &r, int c0, int chunks, int step)
 	{
 #pragma unroll
 		for (int k = 0; k < BATCH; k++)
@@ -59,7 +60,7 @@ template <class T, bool FTZ, bool SHARED> struct wide {
 				w[k] = load(r.w, c0 + k * step);
 	}
 
-	__device__ __forceinline__ void stage(const add_rmsnorm_args &p, const row &r, int first, int chunks,
+	__device__ __forceinline__ void stage(const add_rmsnorm_args &p, const row<SHARED> &r, int first, int chunks,
 					      int step)
 	{
 #pragma unroll 1
@@ -89,7 +90,7 @@ template <class T, bool FTZ, bool SHARED> struct wide {
 		load_weights(r, first, chunks, step);
 	}
 
-	__device__ __forceinline__ void scale(const add_rmsnorm_args &p, float s, const row &r, int first,
+	__device__ __forceinline__ void scale(const add_rmsnorm_args &p, float s, const row<SHARED> &r, int first,
 					      int chunks, int step)
 	{
 #pragma unroll 1
@@ -110,7 +111,7 @@ template <class T, bool FTZ, bool SHARED> struct wide {
 		}
 	}
 
-	static __device__ __forceinline__ bits one(const add_rmsnorm_args &p, float s, const row &r, bits x, int i)
+	static __device__ __forceinline__ bits one(const add_rmsnorm_args &p, float s, const row<SHARED> &r, bits x, int i)
 	{
 		return S::norm(p.f, s, x, T::load(((const bits *)r.w)[i]));
 	}
@@ -123,12 +124,12 @@ template <class T, bool FTZ, bool SHARED> struct narrow {
 	typedef spelling<T, FTZ> S;
 	enum { N = CHUNK_BYTES / sizeof(bits), USUAL = 0 };
 
-	static __device__ __forceinline__ int stage_width(const add_rmsnorm_args &p, const row &r)
+	static __device__ __forceinline__ int stage_width(const add_rmsnorm_args &p, const row<SHARED> &r)
 	{
 		return SHARED ? (int)CHUNK_BYTES : p.width[r.sum ? OPERAND_SUM : OPERAND_OUT];
 	}
 
-	__device__ __forceinline__ void stage(const add_rmsnorm_args &p, const row &r, int first, int chunks,
+	__device__ __forceinline__ void stage(const add_rmsnorm_args &p, const row<SHARED> &r, int first, int chunks,
 					      int step)
 	{
 #pragma unroll 1
@@ -146,7 +147,7 @@ template <class T, bool FTZ, bool SHARED> struct narrow {
 		}
 	}
 
-	__device__ __forceinline__ void scale(const add_rmsnorm_args &p, float s, const row &r, int first,
+	__device__ __forceinline__ void scale(const add_rmsnorm_args &p, float s, const row<SHARED> &r, int first,
 					      int chunks, int step)
 	{
 #pragma unroll 1
@@ -161,7 +162,7 @@ template <class T, bool FTZ, bool SHARED> struct narrow {
 	}
 
 	/* Element i of a row, x its sum. */
-	static __device__ AF_NOINLINE bits one(const add_rmsnorm_args &p, float s, const row &r, bits x, int i)
+	static __device__ AF_NOINLINE bits one(const add_rmsnorm_args &p, float s, const row<SHARED> &r, bits x, int i)
 	{
 		float w = p.weight_bytes == sizeof(bits) ? T::load(((const bits *)r.w)[i]) : ((const float *)r.w)[i];
 
@@ -174,7 +175,8 @@ template <class T, bool FTZ, int LAYOUT, template <class, bool, bool> class MOVE
 __device__ __forceinline__ void add_rmsnorm(const add_rmsnorm_args &p)
 {
 	typedef typename T::bits bits;
-	enum { N = CHUNK_BYTES / sizeof(bits), SHARED = LAYOUT != LAYOUT_LONG };
+	enum { N = CHUNK_BYTES / sizeof(bits) };
+	const bool SHARED = LAYOUT != LAYOUT_LONG;
 	const team<LAYOUT == LAYOUT_WARP> me;
 	MOVE<T, FTZ, SHARED> move;
 	int teams = (int)blockDim.x / me.size, mine = (int)threadIdx.x / me.size;
@@ -184,7 +186,7 @@ __device__ __forceinline__ void add_rmsnorm(const add_rmsnorm_args &p)
 	int chunks = p.cols / N, rest = chunks * N + me.rank;
 
 	for (int64_t i = (int64_t)blockIdx.x * teams + mine; i < p.rows; i += (int64_t)gridDim.x * teams) {
-		const row r(p, i, SHARED ? shared : NULL);
+		const row<SHARED> r(p, i, shared);
 		float s;
 
 		move.stage(p, r, me.rank, chunks, me.size);

@@ -97,7 +97,8 @@ void candidate_name(const struct candidate *c, char *name)
 				      fields[i].offset == SPELLING ? '/' : '-', token);
 	}
 	for (int digits = 1; c->eps != 0 && digits <= 9 && n < CANDIDATE_NAME_MAX; digits++) {
-		snprintf(name + n, (size_t)(CANDIDATE_NAME_MAX - n), "-eps%.*g", digits, (double)c->eps);
+		snprintf(name + n, (size_t)(CANDIDATE_NAME_MAX - n), "-eps%.*g", digits,
+			 (double)c->eps);
 		if (strtof(name + n + 4, NULL) == c->eps)
 			break;
 	}

@@ -24,21 +24,21 @@ namespace af
 /* FTZ: subnormal operands and results become zero. */
 template <bool FTZ> struct arith {
 #if !AF_SOFTGPU
-#define AF_PTX(name, params, ieee, ftz, ...)                                                     \
-	static __device__ __forceinline__ float name params                                      \
-	{                                                                                        \
-		float r;                                                                         \
-		if (FTZ)                                                                         \
-			asm(ftz : "=f"(r) : __VA_ARGS__);                                        \
-		else                                                                             \
-			asm(ieee : "=f"(r) : __VA_ARGS__);                                       \
-		return r;                                                                        \
+#define AF_PTX(name, params, ieee, ftz, ...)                                                       \
+	static __device__ __forceinline__ float name params                                        \
+	{                                                                                          \
+		float r;                                                                           \
+		if (FTZ)                                                                           \
+			asm(ftz : "=f"(r) : __VA_ARGS__);                                          \
+		else                                                                               \
+			asm(ieee : "=f"(r) : __VA_ARGS__);                                         \
+		return r;                                                                          \
 	}
-#define AF_ONE(name, op, suffix)                                                                 \
+#define AF_ONE(name, op, suffix)                                                                   \
 	AF_PTX(name, (float a), op suffix " %0, %1;", op ".ftz" suffix " %0, %1;", "f"(a))
-#define AF_TWO(name, op, suffix)                                                                 \
-	AF_PTX(name, (float a, float b), op suffix " %0, %1, %2;", op ".ftz" suffix " %0, %1, %2;", \
-	       "f"(a), "f"(b))
+#define AF_TWO(name, op, suffix)                                                                   \
+	AF_PTX(name, (float a, float b), op suffix " %0, %1, %2;",                                 \
+	       op ".ftz" suffix " %0, %1, %2;", "f"(a), "f"(b))
 	AF_TWO(add, "add.rn", ".f32")
 	AF_TWO(mul, "mul.rn", ".f32")
 	AF_PTX(fma, (float a, float b, float c), "fma.rn.f32 %0, %1, %2, %3;",
@@ -140,6 +140,6 @@ struct bf16 {
 		return __bfloat16_as_ushort(__float2bfloat16_rn(v));
 	}
 };
-}
+} // namespace af
 
 #endif

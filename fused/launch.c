@@ -31,7 +31,8 @@ enum { MOVE_narrow, MOVE_wide };
 
 /* Kernel number plus 1; 0 where there is none. */
 static const uint8_t kernel_of[DT_COUNT][2][3][2] = {
-#define ADD_RMSNORM(name, type, layout, ftz, move) [DT_##type][ftz][layout][MOVE_##move] = KERNEL_##name + 1,
+#define ADD_RMSNORM(name, type, layout, ftz, move)                                                 \
+	[DT_##type][ftz][layout][MOVE_##move] = KERNEL_##name + 1,
 #define COMPARE(name, type)
 #define PUBLISH(name)
 #include "fused/kernels.def"
@@ -118,11 +119,12 @@ static int set_operands(const struct group *g, struct add_rmsnorm_args *a)
  * Layout and threads. Few rows: as many threads as there are chunks, for the shortest way through
  * one row. Many rows: about two chunks a thread, several blocks beside each other on a processor.
  */
-static int set_layout(const struct group *g, const struct fused_device *d, bool wide, bool each_thread,
-		      struct add_rmsnorm_args *a, struct fused_launch *out)
+static int set_layout(const struct group *g, const struct fused_device *d, bool wide,
+		      bool each_thread, struct add_rmsnorm_args *a, struct fused_launch *out)
 {
 	size_t row = round16((size_t)g->cols * dtype_bytes(g->bound[ADD_RMSNORM_A].dtype));
-	unsigned sums = round16(sizeof(float) * (each_thread && a->f.threads > 32 ? a->f.threads : 32));
+	unsigned sums =
+		round16(sizeof(float) * (each_thread && a->f.threads > 32 ? a->f.threads : 32));
 	int64_t chunks = (int64_t)row / 16;
 	bool many = g->rows >= 2 * (int64_t)d->sm_count;
 	enum { WARPS = 4, WARP_CHUNKS = 64 };
@@ -139,7 +141,8 @@ static int set_layout(const struct group *g, const struct fused_device *d, bool 
 		set_shape(out, (g->rows + WARPS - 1) / WARPS, WARPS * 32, WARPS * a->team_bytes);
 		return LAYOUT_WARP;
 	}
-	set_shape(out, g->rows, pow2_up(many && row <= 65536 ? chunks / 2 : chunks, 32, ADD_RMSNORM_THREADS),
+	set_shape(out, g->rows,
+		  pow2_up(many && row <= 65536 ? chunks / 2 : chunks, 32, ADD_RMSNORM_THREADS),
 		  a->team_bytes);
 	return LAYOUT_BLOCK;
 }
@@ -169,7 +172,8 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	a.inverse_n = 1.0f / a.n;
 	a.eps = (float)eps;
 	a.eps_double = eps;
-	layout = set_layout(g, d, wide, a.f.block == FIELD_block_HALVING || a.f.block == FIELD_block_ALL, &a,
+	layout = set_layout(g, d, wide,
+			    a.f.block == FIELD_block_HALVING || a.f.block == FIELD_block_ALL, &a,
 			    out);
 	if (layout < 0)
 		return -1;
@@ -181,15 +185,21 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	return 0;
 }
 
-void fused_compare(uint64_t x, int64_t xpitch, uint64_t y, int64_t ypitch, int64_t rows, int64_t cols,
-		   enum dtype t, uint64_t counter, struct fused_launch *out)
+void fused_compare(uint64_t x, int64_t xpitch, uint64_t y, int64_t ypitch, int64_t rows,
+		   int64_t cols, enum dtype t, uint64_t counter, struct fused_launch *out)
 {
-	struct compare_args a = {.x = x, .y = y, .counter = counter, .xpitch = xpitch, .ypitch = ypitch,
-				 .rows = rows, .cols = cols};
+	struct compare_args a = {.x = x,
+				 .y = y,
+				 .counter = counter,
+				 .xpitch = xpitch,
+				 .ypitch = ypitch,
+				 .rows = rows,
+				 .cols = cols};
 	enum { THREADS = 256, BLOCKS = 1024 };
 	int64_t blocks = (rows * cols + THREADS - 1) / THREADS;
 
-	set_kernel(out, compare_of[t] ? compare_of[t] - 1u : (unsigned)KERNEL_af_compare_f32, &a, sizeof(a));
+	set_kernel(out, compare_of[t] ? compare_of[t] - 1u : (unsigned)KERNEL_af_compare_f32, &a,
+		   sizeof(a));
 	set_shape(out, blocks < BLOCKS ? blocks : BLOCKS, THREADS, 0);
 }
 

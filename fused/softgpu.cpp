@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our kernels for the software GPU. */
-#include "tests/softgpu/device.h"
 #include "fused/kernels.cuh"
 
 SOFTGPU_DYNAMIC_SHARED(af_shared)

@@ -9,12 +9,19 @@
 
 enum { DEDUP_COLS = 4096 }; /* rows up to this long: trees are compared while listing */
 
+/* What sources say where the signature does not know. */
+static const double usual_eps[] = {1e-5, 1e-6, 1e-8, 1e-12};
+enum { NUSUAL = sizeof(usual_eps) / sizeof(*usual_eps) };
+
 double candidate_eps(const struct group *g, const struct candidate *c)
 {
 	char text[32];
 
 	if (g->has_eps)
 		return g->eps;
+	for (unsigned i = 0; i < NUSUAL; i++)
+		if (c->eps == (float)usual_eps[i])
+			return usual_eps[i];
 	for (int digits = 1; digits <= 9; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, (double)c->eps);
 		if (strtof(text, NULL) == c->eps)
@@ -110,8 +117,9 @@ static void put_walks(struct list *l, unsigned threads)
 	struct fields f = {.threads = (uint16_t)threads};
 
 	put_fma(l, f);
-	for (f.vec = FIELD_vec_4; f.vec; f.vec = f.vec == FIELD_vec_4 ? FIELD_vec_2 :
-						  f.vec == FIELD_vec_2 ? FIELD_vec_8 : FIELD_vec_1) {
+	for (f.vec = FIELD_vec_4; f.vec; f.vec = f.vec == FIELD_vec_4   ? FIELD_vec_2
+						 : f.vec == FIELD_vec_2 ? FIELD_vec_8
+									: FIELD_vec_1) {
 		put_fma(l, f);
 		for (f.part = f.vec; f.part; f.part--)
 			put_parts(l, f);
@@ -197,15 +205,13 @@ static void put_eps(struct list *l, float eps)
 
 unsigned candidate_spellings(const struct group *g, struct candidate *out, unsigned max)
 {
-	/* What sources say where the signature does not know. */
-	static const float usual[] = {1e-5f, 1e-6f, 1e-8f, 1e-12f};
 	struct list l = {.g = g, .out = out, .max = max};
 
 	if (g->has_eps)
 		put_eps(&l, 0);
 	else
-		for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-			put_eps(&l, usual[i]);
+		for (unsigned i = 0; i < NUSUAL; i++)
+			put_eps(&l, (float)usual_eps[i]);
 	return l.n;
 }
 
@@ -241,12 +247,13 @@ bool candidate_same(const struct group *g, const struct candidate *a, const stru
 	struct fields fa, fb;
 	bool exact = exact_squares(g, eps);
 
-	if (candidate_unpack(a->code, &fa) || candidate_unpack(b->code, &fb) || eps != candidate_eps(g, b))
+	if (candidate_unpack(a->code, &fa) || candidate_unpack(b->code, &fb) ||
+	    eps != candidate_eps(g, b))
 		return false;
 	canonical(g, eps, &fa);
 	canonical(g, eps, &fb);
-#define FIELD(name, bits)                                                                      \
-	if (offsetof(struct fields, name) >= offsetof(struct fields, mean) && fa.name != fb.name) \
+#define FIELD(name, bits)                                                                          \
+	if (offsetof(struct fields, name) >= offsetof(struct fields, mean) && fa.name != fb.name)  \
 		return false;
 #define VALUE(field, value, token)
 #include "fused/candidate.def"

@@ -8,6 +8,7 @@
 #include "config/log.h"
 #include "shim/memory.h"
 #include "shim/process.h"
+#include "shim/window.h"
 #include "shim/worker.h"
 
 enum {
@@ -186,7 +187,8 @@ static bool turn(struct arena *a)
 		deliver(&done[i], same[i]);
 	if (state != ARENA_WANTED)
 		return again;
-	if (!settled(a))
+	/* Not while a capture is under way: the begin of one waits for us to leave the driver. */
+	if (!settled(a) || __atomic_load_n(&window_captures, __ATOMIC_SEQ_CST))
 		return true;
 	/* The memory of checks is no reason to give up the rest. */
 	state = allocate(a) || a->slots ? ARENA_READY : ARENA_GONE;

@@ -34,8 +34,8 @@ struct entry {
 };
 _Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 64, "layout of fatbins");
 
-static int each_entry(const char *p, size_t bytes, int (*fn)(void *arg, const struct fatbin_code *code),
-		      void *arg)
+static int each_entry(const char *p, size_t bytes,
+		      int (*fn)(void *arg, const struct fatbin_code *code), void *arg)
 {
 	while (bytes >= sizeof(struct entry)) {
 		struct entry e;
@@ -49,7 +49,9 @@ static int each_entry(const char *p, size_t bytes, int (*fn)(void *arg, const st
 		c.arch = e.arch;
 		c.data = p + e.bytes;
 		c.bytes = c.full = (size_t)e.payload;
-		c.compression = e.flags & FLAG_ZSTD ? FATBIN_ZSTD : e.flags & FLAG_LZ4 ? FATBIN_LZ4 : FATBIN_PLAIN;
+		c.compression = e.flags & FLAG_ZSTD  ? FATBIN_ZSTD
+				: e.flags & FLAG_LZ4 ? FATBIN_LZ4
+						     : FATBIN_PLAIN;
 		if (c.compression != FATBIN_PLAIN) {
 			if (e.compressed && e.compressed <= e.payload)
 				c.bytes = e.compressed;
@@ -68,8 +70,8 @@ static int each_entry(const char *p, size_t bytes, int (*fn)(void *arg, const st
 	return 0;
 }
 
-int fatbin_each(const void *image, size_t bytes, int (*fn)(void *arg, const struct fatbin_code *code),
-		void *arg)
+int fatbin_each(const void *image, size_t bytes,
+		int (*fn)(void *arg, const struct fatbin_code *code), void *arg)
 {
 	const char *p = image;
 	struct fatbin_code whole = {.data = image, .bytes = bytes, .full = bytes};

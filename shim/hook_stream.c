@@ -6,7 +6,7 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/window.h"
-#include "shim/window_state.h"
+#include "shim/worker.h"
 
 enum { CAPTURES_MAX = 256 };
 
@@ -48,6 +48,7 @@ static CUresult capture_begins(CUstream s)
 
 	capture_add(s);
 	r = window_all_call();
+	worker_driver_wait(false); /* what it allocates would spoil the capture */
 	if (r)
 		capture_remove(s);
 	return r;

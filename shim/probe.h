@@ -10,12 +10,10 @@
  *    "inputs": "families, or empty", "candidates": "glob, or empty", "numerics": "exact",
  *    "member": [{"name": "mangled", "hash": "32 hex digits",
  *                "image": {"file": "path", "offset": 0, "bytes": 0},
- *                "grid": [1,1,1], "block": [1,1,1], "shmem": 0, "params": "hex", "param": [[offset, bytes], ...],
- *                "op": {"code": "add", "rows": 1, "cols": 288, "eps": 1e-05,
- *                       "operand": [{"role": "out", "dtype": "f32", "access": 2, "addr": "hex",
- *                                    "size": [288], "stride": [4]}, ...],
- *                       "slot": [[offset, bytes, "out"], ...]}}, ...]}
- *   "eps" is absent where the signature does not know it.
+ *                "grid": [1,1,1], "block": [1,1,1], "shmem": 0, "params": "hex", "param": [[offset,
+ * bytes], ...], "op": {"code": "add", "rows": 1, "cols": 288, "eps": 1e-05, "operand": [{"role":
+ * "out", "dtype": "f32", "access": 2, "addr": "hex", "size": [288], "stride": [4]}, ...], "slot":
+ * [[offset, bytes, "out"], ...]}}, ...]} "eps" is absent where the signature does not know it.
  * Answer, on its stdout, one line:
  *   candidate NAME          or   reason WORD detail ...
  * The child also writes CACHE_PROBED or CACHE_REJECT for the key itself, so that a program shorter

@@ -37,8 +37,8 @@ static void on_signal(int sig)
 {
 	static const char late[] = "reason no-verdict the probe took too long\n";
 	static const char died[] = "reason no-verdict the probe crashed\n";
-	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1) :
-				     write(answer_fd, died, sizeof(died) - 1);
+	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1)
+				   : write(answer_fd, died, sizeof(died) - 1);
 
 	_exit(n > 0 ? 0 : 1);
 }
@@ -137,8 +137,8 @@ static void keep(const struct probe *p)
 
 static bool probe(struct probe *p)
 {
-	return probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
-	       probe_search(p) && probe_confirm(p);
+	return probe_device_open(p) && probe_purity(p) && probe_arena_open(p) &&
+	       probe_behaviour(p) && probe_search(p) && probe_confirm(p);
 }
 
 static void answer(const struct probe *p, int out)
@@ -147,8 +147,8 @@ static void answer(const struct probe *p, int out)
 	int n;
 
 	candidate_name(&p->winner, name);
-	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail) :
-		     snprintf(line, sizeof(line), "candidate %s\n", name);
+	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail)
+		   : snprintf(line, sizeof(line), "candidate %s\n", name);
 	if (write(out, line, (size_t)n) != n)
 		log_debug("probe: nobody took the answer");
 }

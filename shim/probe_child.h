@@ -82,7 +82,8 @@ struct probe {
 };
 
 /* Sets the answer and returns false, so that callers may return it. The first answer stays. */
-bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* True if rc is success, else probe_fail with the call's name. */
 bool probe_ok(struct probe *p, CUresult rc, const char *what);
 
@@ -100,13 +101,15 @@ bool probe_arena_run(struct probe *p);
 /* Between host images of the whole arena and the device; both wait. */
 bool probe_arena_upload(struct probe *p, const void *image);
 bool probe_arena_download(struct probe *p, void *image);
+/* Upload, run, download. */
+bool probe_arena_cycle(struct probe *p, const void *from, void *to);
 /* Where row r of a bound slot is in a host image of the arena. */
 char *probe_arena_row(const struct probe *p, void *image, unsigned slot, int64_t r);
 
 /* The stages: each false once the answer is known. */
-bool probe_purity(struct probe *p);   /* what the code shows, before it runs */
+bool probe_purity(struct probe *p);    /* what the code shows, before it runs */
 bool probe_behaviour(struct probe *p); /* runs alike, stays within its operands, no hidden state */
-bool probe_search(struct probe *p);   /* exactly one candidate left, up to equivalence: p->winner */
-bool probe_confirm(struct probe *p);  /* the winner in the program's own arrangement of memory */
+bool probe_search(struct probe *p);  /* exactly one candidate left, up to equivalence: p->winner */
+bool probe_confirm(struct probe *p); /* the winner in the program's own arrangement of memory */
 
 #endif

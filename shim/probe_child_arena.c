@@ -12,7 +12,7 @@ enum {
 	ALIGN = 512,                /* addresses keep their remainder by this */
 	ELEMENTS_SOFTGPU = 1 << 14, /* rows * cols to run at once, about */
 	ELEMENTS = 1 << 19,
-	ELEMENTS_MAX = 1 << 25,     /* more are not probed at all */
+	ELEMENTS_MAX = 1 << 25, /* more are not probed at all */
 };
 
 static void set_slot(uint8_t *params, const struct slot *s, uint64_t v)
@@ -134,7 +134,8 @@ static void move(struct probe *p)
 			const struct slot *s = &m->op.slot[k];
 			const struct operand *o = op_operand(&m->op, (enum role)s->role);
 
-			if (role_kind((enum role)s->role) == ROLE_KIND_OPERAND && o && s->bytes == 8)
+			if (role_kind((enum role)s->role) == ROLE_KIND_OPERAND && o &&
+			    s->bytes == 8)
 				set_slot(p->member[i].params[1], s, o->addr);
 		}
 	}
@@ -151,8 +152,9 @@ bool probe_arena_open(struct probe *p)
 		prepare(p, rows);
 	}
 	if (rows > ELEMENTS_MAX / p->asked.cols && rows > 1)
-		return probe_fail(p, REASON_NO_VERDICT,
-				  "too many rows to probe at once, and the grid does not follow them");
+		return probe_fail(
+			p, REASON_NO_VERDICT,
+			"too many rows to probe at once, and the grid does not follow them");
 	place(p);
 	if (!probe_ok(p, p->cu.cuMemAlloc_v2(&p->arena, p->arena_bytes), "cuMemAlloc"))
 		return false;
@@ -162,7 +164,8 @@ bool probe_arena_open(struct probe *p)
 		p->group.member[i] = &p->member[i].run;
 	why = p->group.pattern->bind(&p->group);
 	if (why || p->group.rows != rows || p->group.cols != p->asked.cols)
-		return probe_fail(p, why ? why : REASON_SHAPE, "the members do not form the pattern");
+		return probe_fail(p, why ? why : REASON_SHAPE,
+				  "the members do not form the pattern");
 	return true;
 }
 
@@ -177,18 +180,25 @@ bool probe_arena_run(struct probe *p)
 			return probe_fail(p, REASON_NO_VERDICT, "too many parameters");
 		for (uint32_t k = 0; k < m->kernel.nparam; k++)
 			params[k] = m->params[1] + m->kernel.param[k].offset;
-		if (!probe_ok(p, p->cu.cuLaunchKernel(m->function, l->grid[0], l->grid[1], l->grid[2],
-						      l->block[0], l->block[1], l->block[2], l->shmem,
-						      p->stream, params, NULL),
+		if (!probe_ok(p,
+			      p->cu.cuLaunchKernel(m->function, l->grid[0], l->grid[1], l->grid[2],
+						   l->block[0], l->block[1], l->block[2], l->shmem,
+						   p->stream, params, NULL),
 			      m->kernel.name))
 			return false;
 	}
-	return probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "the program's kernels");
+	if (probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "the program's kernels"))
+		return true;
+	/* They fault on memory of ours, as with a pointer that no signature names; they always
+	 * will. */
+	p->lasting = true;
+	return false;
 }
 
 bool probe_arena_upload(struct probe *p, const void *image)
 {
-	return probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(p->arena, image, p->arena_bytes, p->stream), "upload") &&
+	return probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(p->arena, image, p->arena_bytes, p->stream),
+			"upload") &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload");
 }
 
@@ -197,6 +207,11 @@ bool probe_arena_download(struct probe *p, void *image)
 	return probe_ok(p, p->cu.cuMemcpyDtoHAsync_v2(image, p->arena, p->arena_bytes, p->stream),
 			"download") &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "download");
+}
+
+bool probe_arena_cycle(struct probe *p, const void *from, void *to)
+{
+	return probe_arena_upload(p, from) && probe_arena_run(p) && probe_arena_download(p, to);
 }
 
 char *probe_arena_row(const struct probe *p, void *image, unsigned slot, int64_t r)

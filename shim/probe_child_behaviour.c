@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How the program's kernels behave: alike every time, within their operands, by nothing but their
- * operands. And, at the end, the winner in their place, byte for byte over the whole arena.
- */
+/* How the program's kernels behave: alike every time, within their operands, by nothing else. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +42,6 @@ static void images_close(struct images *m)
 	free(m->again);
 }
 
-static bool run(struct probe *p, const char *from, char *to)
-{
-	return probe_arena_upload(p, from) && probe_arena_run(p) && probe_arena_download(p, to);
-}
-
 /* Is this byte of the arena one that the group may write? */
 static bool *written_map(const struct probe *p)
 {
@@ -77,12 +69,13 @@ static bool same_outputs(const struct probe *p, const bool *map, const char *x, 
 
 static bool repeatable(struct probe *p, struct images *m)
 {
-	if (!run(p, m->start, m->first) || !run(p, m->start, m->again))
+	if (!probe_arena_cycle(p, m->start, m->first) || !probe_arena_cycle(p, m->start, m->again))
 		return false;
 	if (memcmp(m->first, m->again, p->arena_bytes))
-		return probe_fail(p, REASON_NOT_DETERMINISTIC, "two runs on the same inputs differ");
+		return probe_fail(p, REASON_NOT_DETERMINISTIC,
+				  "two runs on the same inputs differ");
 	/* Other work in between. */
-	if (!run(p, m->other, m->again) || !run(p, m->start, m->again))
+	if (!probe_arena_cycle(p, m->other, m->again) || !probe_arena_cycle(p, m->start, m->again))
 		return false;
 	if (memcmp(m->first, m->again, p->arena_bytes))
 		return probe_fail(p, REASON_NOT_DETERMINISTIC,
@@ -101,7 +94,7 @@ static bool within_operands(struct probe *p, struct images *m, const struct prob
 	if (ok) {
 		/* The same inputs among other garbage. */
 		bench_fill(p, batch, 0, 77, m->other);
-		ok = run(p, m->other, m->again);
+		ok = probe_arena_cycle(p, m->other, m->again);
 	}
 	if (ok && !same_outputs(p, map, m->first, m->again))
 		ok = probe_fail(p, REASON_NOT_EXACT,
@@ -164,14 +157,14 @@ static bool variables_untouched(struct variables *vs, struct images *m)
 	for (unsigned i = 0; i < vs->n; i++)
 		if (!fetch(p, vs->v[i].before, vs->v[i].at, vs->v[i].bytes))
 			return false;
-	if (!run(p, m->start, m->again))
+	if (!probe_arena_cycle(p, m->start, m->again))
 		return false;
 	for (unsigned i = 0; i < vs->n; i++) {
 		if (!fetch(p, vs->v[i].now, vs->v[i].at, vs->v[i].bytes))
 			return false;
 		if (memcmp(vs->v[i].before, vs->v[i].now, vs->v[i].bytes))
-			return probe_fail(p, REASON_NOT_PURE, "a kernel changes the module variable %s",
-					  vs->v[i].name);
+			return probe_fail(p, REASON_NOT_PURE,
+					  "a kernel changes the module variable %s", vs->v[i].name);
 	}
 	return true;
 }
@@ -186,11 +179,12 @@ static bool variables_unread(struct variables *vs, struct images *m)
 			vs->v[i].now[k] = vs->v[i].before[k] ^ 0x5a;
 		ok = ok && put(p, vs->v[i].at, vs->v[i].now, vs->v[i].bytes);
 	}
-	ok = ok && run(p, m->start, m->again);
+	ok = ok && probe_arena_cycle(p, m->start, m->again);
 	for (unsigned i = 0; i < vs->n; i++)
 		ok = ok && put(p, vs->v[i].at, vs->v[i].before, vs->v[i].bytes);
 	if (ok && memcmp(m->first, m->again, p->arena_bytes))
-		return probe_fail(p, REASON_NOT_PURE, "a kernel depends on variables of its module");
+		return probe_fail(p, REASON_NOT_PURE,
+				  "a kernel depends on variables of its module");
 	return ok;
 }
 
@@ -216,21 +210,11 @@ static bool no_hidden_state(struct probe *p, struct images *m)
 	return ok;
 }
 
-static bool batch_open(struct probe *p, struct probe_batch *b)
-{
-	const struct group *g = &p->group;
-
-	return probe_batch_init(b, (enum dtype)g->bound[ADD_RMSNORM_A].dtype,
-				(enum dtype)g->bound[ADD_RMSNORM_W].dtype, g->rows, g->cols,
-				g->has_eps ? g->eps : 1e-5) ||
-	       probe_fail(p, REASON_NO_VERDICT, "out of memory");
-}
-
 bool probe_behaviour(struct probe *p)
 {
 	struct images m;
 	struct probe_batch batch;
-	bool ok = batch_open(p, &batch) && images_open(p, &m);
+	bool ok = bench_batch(p, &batch) && images_open(p, &m);
 
 	if (!ok)
 		return false;
@@ -239,71 +223,6 @@ bool probe_behaviour(struct probe *p)
 	probe_batch_fill(&batch, PROBE_FAMILY_normal, 2);
 	bench_fill(p, &batch, 0, 5, m.start);
 	ok = repeatable(p, &m) && within_operands(p, &m, &batch) && no_hidden_state(p, &m);
-	images_close(&m);
-	probe_batch_free(&batch);
-	return ok;
-}
-
-/* Bytes alike; on the software GPU any NaN is like another; numerics = close: out within a unit. */
-static bool alike(const struct probe *p, const char *want, const char *got)
-{
-	static const unsigned slot[] = {ADD_RMSNORM_SUM, ADD_RMSNORM_OUT};
-	char *copy;
-	bool ok;
-
-	if (!memcmp(want, got, p->arena_bytes))
-		return true;
-	if (!p->softgpu && !p->close)
-		return false;
-	copy = malloc(p->arena_bytes);
-	if (!copy)
-		return false;
-	memcpy(copy, got, p->arena_bytes);
-	for (unsigned i = 0; i < 2; i++) {
-		enum dtype t = (enum dtype)p->group.bound[slot[i]].dtype;
-		unsigned bytes = dtype_bytes(t);
-
-		for (int64_t r = 0; r < p->group.rows; r++) {
-			char *x = probe_arena_row(p, copy, slot[i], r);
-			const char *y = want + (x - copy);
-
-			for (int64_t c = 0; c < p->group.cols; c++) {
-				bool nan = p->softgpu && probe_is_nan(t, x, c) && probe_is_nan(t, y, c);
-				bool near = p->close && slot[i] == ADD_RMSNORM_OUT &&
-					    probe_distance(t, x, y, c) <= 1;
-
-				if (nan || near)
-					memcpy(x + c * bytes, y + c * bytes, bytes);
-			}
-		}
-	}
-	ok = !memcmp(want, copy, p->arena_bytes);
-	free(copy);
-	return ok;
-}
-
-bool probe_confirm(struct probe *p)
-{
-	struct images m;
-	struct probe_batch batch;
-	struct fused_launch l;
-	bool ok = batch_open(p, &batch) && images_open(p, &m);
-
-	if (!ok)
-		return false;
-	if (fused_launch(&p->group, &p->winner, &p->limits, &l))
-		ok = probe_fail(p, REASON_SHAPE, "no fused kernel for these operands");
-	for (unsigned f = 0; ok && f < PROBE_FAMILIES; f++) {
-		probe_batch_fill(&batch, (enum probe_family)f, 100 + f);
-		bench_fill(p, &batch, 0, 9 + f, m.start);
-		ok = run(p, m.start, m.first) && probe_arena_upload(p, m.start) && probe_launch(p, &l) &&
-		     probe_ok(p, p->cu.cuStreamSynchronize(p->stream), l.kernel) &&
-		     probe_arena_download(p, m.again);
-		if (ok && !alike(p, m.first, m.again))
-			ok = probe_fail(p, REASON_NOT_EXACT,
-					"differs where the program has its operands (family %s)",
-					probe_family_name((enum probe_family)f));
-	}
 	images_close(&m);
 	probe_batch_free(&batch);
 	return ok;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	BLOCK = 256,  /* candidates whose results are fetched together */
+	BLOCK = 256,   /* candidates whose results are fetched together */
 	POISON = 0x7f, /* bytes of the candidates' output before each run */
 };
 
@@ -37,7 +37,8 @@ bool bench_open(struct probe *p, struct bench *b, int64_t rows)
 		CUdeviceptr d;
 
 		to->pitch = i == ADD_RMSNORM_W ? 0 : (int64_t)row_bytes(&p->group, i);
-		if (!alloc(p, &d, (size_t)(i == ADD_RMSNORM_W ? 1 : rows) * row_bytes(&p->group, i)))
+		if (!alloc(p, &d,
+			   (size_t)(i == ADD_RMSNORM_W ? 1 : rows) * row_bytes(&p->group, i)))
 			return false;
 		to->addr = d;
 	}
@@ -48,6 +49,16 @@ bool bench_open(struct probe *p, struct bench *b, int64_t rows)
 		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
 	return alloc(p, &b->sum, bytes) && alloc(p, &b->out, bytes) &&
 	       alloc(p, &b->counters, BLOCK * sizeof(struct counters));
+}
+
+bool bench_batch(struct probe *p, struct probe_batch *b)
+{
+	const struct group *g = &p->group;
+
+	return probe_batch_init(b, (enum dtype)g->bound[ADD_RMSNORM_A].dtype,
+				(enum dtype)g->bound[ADD_RMSNORM_W].dtype, g->rows, g->cols,
+				g->has_eps ? g->eps : 1e-5) ||
+	       probe_fail(p, REASON_NO_VERDICT, "out of memory");
 }
 
 void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t from, uint64_t seed,
@@ -64,13 +75,16 @@ void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t 
 	for (int64_t r = 0; r < g->rows; r++) {
 		int64_t k = from + r < batch->rows ? from + r : batch->rows - 1;
 
-		memcpy(probe_arena_row(p, image, ADD_RMSNORM_A, r), batch->a + (size_t)k * row, row);
+		memcpy(probe_arena_row(p, image, ADD_RMSNORM_A, r), batch->a + (size_t)k * row,
+		       row);
 		/* a and b may be one buffer: then b is what both are. */
-		memcpy(probe_arena_row(p, image, ADD_RMSNORM_B, r), batch->b + (size_t)k * row, row);
+		memcpy(probe_arena_row(p, image, ADD_RMSNORM_B, r), batch->b + (size_t)k * row,
+		       row);
 	}
 }
 
-/* Are a and b the same memory, or does one serve all rows? The batch must hold what the arena can. */
+/* Are a and b the same memory, or does one serve all rows? The batch must hold what the arena can.
+ */
 static void adapt(const struct probe *p, struct probe_batch *batch)
 {
 	const struct bound *a = &p->group.bound[ADD_RMSNORM_A], *b = &p->group.bound[ADD_RMSNORM_B];
@@ -78,9 +92,11 @@ static void adapt(const struct probe *p, struct probe_batch *batch)
 
 	for (int64_t r = 0; r < batch->rows; r++) {
 		if (!a->pitch)
-			memcpy(batch->a + (size_t)r * row, batch->a + (size_t)(batch->rows - 1) * row, row);
+			memcpy(batch->a + (size_t)r * row,
+			       batch->a + (size_t)(batch->rows - 1) * row, row);
 		if (!b->pitch)
-			memcpy(batch->b + (size_t)r * row, batch->b + (size_t)(batch->rows - 1) * row, row);
+			memcpy(batch->b + (size_t)r * row,
+			       batch->b + (size_t)(batch->rows - 1) * row, row);
 		if (a->addr == b->addr)
 			memcpy(batch->a + (size_t)r * row, batch->b + (size_t)r * row, row);
 	}
@@ -107,7 +123,8 @@ bool bench_reference(struct probe *p, struct bench *b, const struct probe_batch 
 			size_t at = (size_t)(from + r) * row;
 
 			if (has_sum)
-				memcpy(b->sums + at, probe_arena_row(p, b->image, ADD_RMSNORM_SUM, r), row);
+				memcpy(b->sums + at,
+				       probe_arena_row(p, b->image, ADD_RMSNORM_SUM, r), row);
 			memcpy(b->outs + at, probe_arena_row(p, b->image, ADD_RMSNORM_OUT, r), row);
 		}
 	}
@@ -115,17 +132,19 @@ bool bench_reference(struct probe *p, struct bench *b, const struct probe_batch 
 	return upload(p, g->bound[ADD_RMSNORM_A].addr, batch->a, bytes) &&
 	       upload(p, g->bound[ADD_RMSNORM_B].addr, batch->b, bytes) &&
 	       upload(p, g->bound[ADD_RMSNORM_W].addr, batch->w, row_bytes(g, ADD_RMSNORM_W)) &&
-	       (!has_sum || upload(p, b->sum, b->sums, bytes)) && upload(p, b->out, b->outs, bytes) &&
+	       (!has_sum || upload(p, b->sum, b->sums, bytes)) &&
+	       upload(p, b->out, b->outs, bytes) &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload");
 }
 
-static bool compare(struct probe *p, struct bench *b, unsigned slot, CUdeviceptr with, CUdeviceptr counter)
+static bool compare(struct probe *p, struct bench *b, unsigned slot, CUdeviceptr with,
+		    CUdeviceptr counter)
 {
 	const struct bound *x = &b->group.bound[slot];
 	struct fused_launch l;
 
-	fused_compare(x->addr, x->pitch, with, x->pitch, b->group.rows, b->group.cols, (enum dtype)x->dtype,
-		      counter, &l);
+	fused_compare(x->addr, x->pitch, with, x->pitch, b->group.rows, b->group.cols,
+		      (enum dtype)x->dtype, counter, &l);
 	return probe_launch(p, &l);
 }
 
@@ -138,9 +157,12 @@ static bool queue(struct probe *p, struct bench *b, const struct candidate *c, C
 	bool has_sum = g->bound[ADD_RMSNORM_SUM].use == BOUND_WRITE;
 
 	if (fused_launch(g, c, &p->limits, &l))
-		return probe_ok(p, p->cu.cuMemsetD8Async(counter, 0xff, sizeof(struct counters), p->stream),
-				"cuMemsetD8Async");
-	return probe_ok(p, p->cu.cuMemsetD8Async(g->bound[ADD_RMSNORM_OUT].addr, POISON, bytes, p->stream),
+		return probe_ok(
+			p, p->cu.cuMemsetD8Async(counter, 0xff, sizeof(struct counters), p->stream),
+			"cuMemsetD8Async");
+	return probe_ok(p,
+			p->cu.cuMemsetD8Async(g->bound[ADD_RMSNORM_OUT].addr, POISON, bytes,
+					      p->stream),
 			"cuMemsetD8Async") &&
 	       probe_launch(p, &l) &&
 	       (!has_sum || compare(p, b, ADD_RMSNORM_SUM, b->sum, counter)) &&
@@ -158,8 +180,8 @@ static uint64_t unflushed(uint64_t code)
 	return candidate_pack(&f);
 }
 
-bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *batch, struct trial *t,
-		  unsigned *n, bool close)
+bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *batch,
+		  struct trial *t, unsigned *n, bool close)
 {
 	struct counters *result = calloc(BLOCK, sizeof(*result));
 	bool normal = probe_family_normal(batch->family), ok = result != NULL;
@@ -168,8 +190,10 @@ bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *ba
 	for (unsigned from = 0; ok && from < *n; from += BLOCK) {
 		unsigned count = *n - from < BLOCK ? *n - from : BLOCK, same[BLOCK];
 
-		ok = probe_ok(p, p->cu.cuMemsetD8Async(b->counters, 0, BLOCK * sizeof(*result), p->stream),
-			      "cuMemsetD8Async");
+		ok = probe_ok(
+			p,
+			p->cu.cuMemsetD8Async(b->counters, 0, BLOCK * sizeof(*result), p->stream),
+			"cuMemsetD8Async");
 		for (unsigned i = 0; ok && i < count; i++) {
 			same[i] = i;
 			if (normal && i && t[from + i].c.eps == t[from + i - 1].c.eps &&
@@ -178,8 +202,11 @@ bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *ba
 			else
 				ok = queue(p, b, &t[from + i].c, b->counters + i * sizeof(*result));
 		}
-		ok = ok && probe_ok(p, p->cu.cuMemcpyDtoHAsync_v2(result, b->counters, count * sizeof(*result),
-								  p->stream), "download") &&
+		ok = ok &&
+		     probe_ok(p,
+			      p->cu.cuMemcpyDtoHAsync_v2(result, b->counters,
+							 count * sizeof(*result), p->stream),
+			      "download") &&
 		     probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "our kernels");
 		for (unsigned i = 0; ok && i < count; i++) {
 			const struct counters *c = &result[same[i]];

@@ -16,7 +16,7 @@ struct trial {
 };
 
 struct bench {
-	struct group group; /* dense rows on the device; rows are the batch's */
+	struct group group;   /* dense rows on the device; rows are the batch's */
 	CUdeviceptr sum, out; /* what the program's kernels left, dense */
 	CUdeviceptr counters;
 	char *image, *sums, *outs; /* host: the arena, and dense results */
@@ -25,19 +25,23 @@ struct bench {
 
 bool bench_open(struct probe *p, struct bench *b, int64_t rows);
 
+/* A batch with as many rows as the arena has. */
+bool bench_batch(struct probe *p, struct probe_batch *b);
+
 /* Puts rows [from, from + group.rows) of the batch into a host image of the arena that holds
  * garbage made from `seed` everywhere else. Rows beyond the batch repeat its last. */
 void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t from, uint64_t seed,
 		char *image);
 
-/* Runs the program's kernels on all rows of the batch and brings inputs and results to the device. */
+/* Runs the program's kernels on all rows of the batch and brings inputs and results to the device.
+ */
 bool bench_reference(struct probe *p, struct bench *b, const struct probe_batch *batch);
 
 /*
  * Runs every trial on the batch of the last bench_reference and keeps those that left the same
  * bytes; numerics = close: out within one unit in the last place. *n is updated, the order kept.
  */
-bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *batch, struct trial *t,
-		  unsigned *n, bool close);
+bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *batch,
+		  struct trial *t, unsigned *n, bool close);
 
 #endif

@@ -54,7 +54,8 @@ static bool open_context(struct probe *p)
 	    !attribute(p, dev, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &shmem) ||
 	    !probe_ok(p, p->cu.cuDevicePrimaryCtxRetain(&ctx, dev), "cuDevicePrimaryCtxRetain") ||
 	    !probe_ok(p, p->cu.cuCtxSetCurrent(ctx), "cuCtxSetCurrent") ||
-	    !probe_ok(p, p->cu.cuStreamCreate(&p->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
+	    !probe_ok(p, p->cu.cuStreamCreate(&p->stream, CU_STREAM_NON_BLOCKING),
+		      "cuStreamCreate"))
 		return false;
 	p->cc = (unsigned)(10 * major + minor);
 	p->limits.max_shmem = (unsigned)shmem;
@@ -68,14 +69,18 @@ static bool load_ours(struct probe *p)
 
 	if (fused_nkernels > sizeof(p->function) / sizeof(*p->function))
 		return probe_fail(p, REASON_NO_VERDICT, "too many kernels");
-	if (!probe_ok(p, p->cu.cuModuleLoadData(&p->ours, fused_image(&bytes)), "loading our kernels"))
+	if (!probe_ok(p, p->cu.cuModuleLoadData(&p->ours, fused_image(&bytes)),
+		      "loading our kernels"))
 		return false;
 	for (unsigned i = 0; i < fused_nkernels; i++)
-		if (!probe_ok(p, p->cu.cuModuleGetFunction(&p->function[i], p->ours, fused_kernels[i]),
+		if (!probe_ok(p,
+			      p->cu.cuModuleGetFunction(&p->function[i], p->ours, fused_kernels[i]),
 			      fused_kernels[i]) ||
-		    !probe_ok(p, p->cu.cuFuncSetAttribute(p->function[i],
-							  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-							  (int)p->limits.max_shmem),
+		    !probe_ok(p,
+			      p->cu.cuFuncSetAttribute(
+				      p->function[i],
+				      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+				      (int)p->limits.max_shmem),
 			      fused_kernels[i]))
 			return false;
 	return true;
@@ -90,13 +95,16 @@ static bool load_theirs(struct probe *p)
 	for (unsigned i = 0; i < p->nmember; i++) {
 		struct probe_member *m = &p->member[i];
 
-		if (!probe_ok(p, p->cu.cuModuleGetFunction(&m->function, m->image->module, m->kernel.name),
+		if (!probe_ok(p,
+			      p->cu.cuModuleGetFunction(&m->function, m->image->module,
+							m->kernel.name),
 			      m->kernel.name))
 			return false;
 		if (m->m.launch.shmem > SHMEM_DEFAULT &&
-		    !probe_ok(p, p->cu.cuFuncSetAttribute(m->function,
-							  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-							  (int)m->m.launch.shmem),
+		    !probe_ok(p,
+			      p->cu.cuFuncSetAttribute(
+				      m->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+				      (int)m->m.launch.shmem),
 			      m->kernel.name))
 			return false;
 	}
@@ -112,8 +120,9 @@ bool probe_launch(struct probe *p, const struct fused_launch *l)
 {
 	void *params[] = {(void *)l->params};
 
-	return probe_ok(p, p->cu.cuLaunchKernel(p->function[l->index], l->grid[0], l->grid[1], l->grid[2],
-						l->block[0], l->block[1], l->block[2], l->shmem, p->stream,
-						params, NULL),
+	return probe_ok(p,
+			p->cu.cuLaunchKernel(p->function[l->index], l->grid[0], l->grid[1],
+					     l->grid[2], l->block[0], l->block[1], l->block[2],
+					     l->shmem, p->stream, params, NULL),
 			l->kernel);
 }

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What each family's rows hold. Most rows are chosen by their sums x = a + b, which are then taken
- * apart without rounding. 16-bit results hide an error of the scale in its last place from nearly
- * all elements (bf16 has but 8,000 products of element and weight, up to a power of two); so for
- * most families rows and pairs are looked for whose results lie next to the middle of two
- * representable numbers (`tune`).
+ * apart without rounding.
  */
-#include <float.h>
-#include <math.h>
+#include "shim/probe_child_inputs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/probe_child_inputs.h"
-
-struct source {
-	struct probe_batch *b;
-	uint64_t state;
-	double *x;         /* sums of the row at hand */
-	double grid, most; /* an integer row: what they are multiples of, and the largest; or 0 */
-};
+#include "shim/probe_child_source.h"
 
 const char *probe_family_name(enum probe_family f)
 {
@@ -43,47 +33,6 @@ bool probe_family_any_order(enum probe_family f)
 bool probe_family_normal(enum probe_family f)
 {
 	return f == PROBE_FAMILY_exact || f == PROBE_FAMILY_wide || f == PROBE_FAMILY_normal;
-}
-
-static uint64_t next(struct source *s)
-{
-	uint64_t x = s->state += 0x9e3779b97f4a7c15u;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
-}
-
-/* In [0, 1), and an integer in [0, n). */
-static double unit(struct source *s)
-{
-	return (double)(next(s) >> 11) * 0x1p-53;
-}
-static int64_t below(struct source *s, int64_t n)
-{
-	return (int64_t)(next(s) % (uint64_t)n);
-}
-static double sign(struct source *s)
-{
-	return next(s) & 1 ? -1 : 1;
-}
-static double gauss(struct source *s)
-{
-	return sqrt(-2 * log(1 - unit(s))) * cos(6.283185307179586 * unit(s));
-}
-
-/* v as the element type holds it. */
-static double stored(enum dtype t, double v)
-{
-	char bits[4];
-
-	probe_store(t, bits, 0, v);
-	return probe_load(t, bits, 0);
-}
-
-static int digits(enum dtype t)
-{
-	return t == DT_f32 ? 24 : t == DT_f16 ? 11 : 8;
 }
 
 /* An integer row can have elements up to this, so that its squares add up exactly. */
@@ -113,10 +62,11 @@ static void integers(struct source *s, int64_t row)
 
 /*
  * One large element (in every fourth row two or three), beside which the others' squares are about
- * half a unit in the last place: each addition on the large one's way to the total rounds what comes
- * from the other side, so another tree gives another total. In every fourth row magnitudes over a
- * few powers of two instead. The mean is a little above a power of four: there the last place of the
- * mean is worth most, and that of its inverse root least, so that the one shows in the other.
+ * half a unit in the last place: each addition on the large one's way to the total rounds what
+ * comes from the other side, so another tree gives another total. In every fourth row magnitudes
+ * over a few powers of two instead. The mean is a little above a power of four: there the last
+ * place of the mean is worth most, and that of its inverse root least, so that the one shows in the
+ * other.
  */
 static void wide(struct source *s, int64_t row)
 {
@@ -125,8 +75,9 @@ static void wide(struct source *s, int64_t row)
 	double ss = 0, scale;
 
 	for (int64_t i = 0; i < b->cols; i++)
-		s->x[i] = row % 4 == 3 ? ldexp(1 + unit(s), -(int)below(s, b->type == DT_f32 ? 4 : 9)) :
-					 sqrt(0x1p-23 * (0.1 + 1.4 * unit(s)));
+		s->x[i] = row % 4 == 3
+				  ? ldexp(1 + unit(s), -(int)below(s, b->type == DT_f32 ? 4 : 9))
+				  : sqrt(0x1p-23 * (0.1 + 1.4 * unit(s)));
 	for (int64_t i = 0; large < b->cols && i < large; i++)
 		s->x[below(s, b->cols)] = 1 + unit(s) / 4;
 	for (int64_t i = 0; i < b->cols; i++)
@@ -136,8 +87,7 @@ static void wide(struct source *s, int64_t row)
 		s->x[i] *= sign(s) * scale;
 }
 
-/* Fills the given columns with ever smaller pieces whose squares add up to `left`, rounded down. */
-static void fill_pieces(struct source *s, const int64_t *at, int64_t n, double left)
+void source_pieces(struct source *s, const int64_t *at, int64_t n, double left)
 {
 	enum dtype t = s->b->type;
 
@@ -189,7 +139,7 @@ static void overflow(struct source *s)
 	}
 	for (int64_t k = 0; k < last; k++)
 		at[k] = i + k;
-	fill_pieces(s, at, last, left);
+	source_pieces(s, at, last, left);
 	for (i = 0; i < b->cols; i++)
 		s->x[i] *= sign(s);
 	shuffle(s);
@@ -220,7 +170,7 @@ static void zeros(struct source *s, int64_t row)
 		s->x[below(s, s->b->cols)] = ldexp(gauss(s), row % 2 ? 0 : -20);
 }
 
-static void choose_sums(struct source *s, int64_t row)
+void source_choose(struct source *s, int64_t row)
 {
 	double eps = s->b->eps > 0 ? s->b->eps : 1e-6;
 	int64_t most = integer_most(s->b);
@@ -234,7 +184,8 @@ static void choose_sums(struct source *s, int64_t row)
 		if (row % 2 == 0)
 			integers(s, 0);
 		for (int64_t i = 0; row % 2 && i < s->b->cols; i++)
-			s->x[i] = ldexp((double)(below(s, 2 * most + 1) - most), s->b->type == DT_f16 ? -24 : -133);
+			s->x[i] = ldexp((double)(below(s, 2 * most + 1) - most),
+					s->b->type == DT_f16 ? -24 : -133);
 		break;
 	case PROBE_FAMILY_wide:
 		wide(s, row);
@@ -247,7 +198,8 @@ static void choose_sums(struct source *s, int64_t row)
 		break;
 	case PROBE_FAMILY_overflow:
 		if (s->b->type == DT_f16)
-			scaled(s, 30000, 3); /* its squares cannot overflow; its sums and results can */
+			scaled(s, 30000,
+			       3); /* its squares cannot overflow; its sums and results can */
 		else
 			overflow(s);
 		break;
@@ -332,166 +284,10 @@ static void choose_weights(struct source *s)
 
 		if (b->family == PROBE_FAMILY_tiny && i % 4)
 			w = ldexp(w, b->weight_type == DT_f16 ? -15 : i % 4 == 1 ? -126 : -132);
-		if ((b->family == PROBE_FAMILY_special || b->family == PROBE_FAMILY_zeros) && !below(s, 8))
+		if ((b->family == PROBE_FAMILY_special || b->family == PROBE_FAMILY_zeros) &&
+		    !below(s, 8))
 			w = odd[below(s, sizeof(odd) / sizeof(*odd))];
 		probe_store(b->weight_type, b->w, i, w);
-	}
-}
-
-/* A pair of element and weight whose result lies close to where it is rounded the other way. */
-struct pair {
-	double off; /* from the middle, in units; its sign says on which side */
-	double w;
-	int64_t at;
-};
-enum { PAIRS = 8, WEIGHTS = 128, ELEMENTS = 256 };
-
-/* How far v, in [1/4, 2), is from the middle of two numbers of that many digits, in units of their
- * distance. */
-static double off_middle(int p, double v)
-{
-	double u = v * (double)(1 << (v >= 1 ? p - 1 : v >= 0.5 ? p : p + 1));
-
-	return u - (double)(int64_t)u - 0.5;
-}
-
-/* Keeps the PAIRS closest of one side, the closest first. */
-static void keep_pair(struct pair *list, struct pair p)
-{
-	unsigned k = PAIRS;
-
-	for (unsigned i = 0; i < PAIRS; i++)
-		if (list[i].off == p.off) /* the same digits again */
-			return;
-	while (k && fabs(p.off) < fabs(list[k - 1].off)) {
-		if (k < PAIRS)
-			list[k] = list[k - 1];
-		k--;
-	}
-	if (k < PAIRS)
-		list[k] = p;
-}
-
-static double scale_of(const struct source *s)
-{
-	double ss = 0;
-
-	for (int64_t i = 0; i < s->b->cols; i++)
-		ss += s->x[i] * s->x[i];
-	return 1 / sqrt(ss / (double)s->b->cols + s->b->eps);
-}
-
-/* The closest pairs of the row on either side; the worse of the two sides' best. */
-static double find_pairs(struct source *s, struct pair below_middle[PAIRS], struct pair above[PAIRS])
-{
-	struct probe_batch *b = s->b;
-	double scale = scale_of(s);
-	int64_t n = b->cols < ELEMENTS ? b->cols : ELEMENTS, first = below(s, b->cols);
-	int e, p = digits(b->type);
-	char seen[256] = {0}; /* leading digits met */
-
-	for (unsigned k = 0; k < PAIRS; k++)
-		below_middle[k] = above[k] = (struct pair){.off = 1, .at = -1};
-	if (!isfinite(scale) || scale == 0)
-		return 1;
-	scale = frexp(scale, &e);
-	for (int64_t i = 0; i < n; i++) {
-		struct pair q = {.at = (first + i) % b->cols};
-		double x = frexp(fabs(s->x[q.at]), &e);
-
-		if (x == 0 || !isfinite(x) || (b->type == DT_bf16 && seen[(int)(x * 256)]++))
-			continue;
-		for (int m = 0; m < WEIGHTS; m++) {
-			q.w = b->weight_type == DT_bf16 ? 1 + (double)m / WEIGHTS :
-							  stored(b->weight_type, 1 + (m + unit(s)) / WEIGHTS);
-			q.off = off_middle(p, x * scale * q.w);
-			if (fabs(q.off) < 0.01)
-				keep_pair(q.off < 0 ? below_middle : above, q);
-		}
-	}
-	return fmax(fabs(below_middle[0].off), fabs(above[0].off));
-}
-
-/*
- * Changes a few elements so that the scale comes to lie where one element of the row, with some
- * weight, gives the middle of two numbers: scales next to each other then round differently. Or
- * where the element without weight does, or the scale itself, for spellings that round those.
- */
-static void aim(struct source *s)
-{
-	enum { PIECES = 6, GOALS = 256 };
-	struct probe_batch *b = s->b;
-	int64_t at[PIECES], n = b->cols / 4 < PIECES ? b->cols / 4 : PIECES;
-	double base = 0, goal = 0;
-	int p = digits(b->type), e, what = (int)below(s, 3);
-
-	for (int64_t k = 0; k < n; k++)
-		at[k] = k * (b->cols / n) + below(s, b->cols / n);
-	for (int64_t k = 0; k < n; k++)
-		s->x[at[k]] = 0;
-	for (int64_t i = 0; i < b->cols; i++)
-		base += s->x[i] * s->x[i];
-	for (int i = 0; n && i < GOALS; i++) {
-		double x = what == 2 ? 1 : fabs(s->x[below(s, b->cols)]);
-		double w = what ? 1 : stored(b->weight_type, 1 + (double)below(s, WEIGHTS) / WEIGHTS);
-		double v = x * w / sqrt(base / (double)b->cols + b->eps), unit_of_v, ss;
-
-		if (x == 0)
-			continue;
-		/* The next middle below v wants a smaller scale: a larger sum. */
-		frexp(v, &e);
-		unit_of_v = ldexp(1, e - p);
-		v = (floor(v / unit_of_v - 0.5) + 0.5) * unit_of_v;
-		ss = (pow(x * w / v, 2) - b->eps) * (double)b->cols;
-		if (ss > base && (goal == 0 || ss < goal))
-			goal = ss;
-	}
-	fill_pieces(s, at, n, goal > 0 ? goal - base + s->grid * s->grid / 2 : base / 64);
-}
-
-/*
- * For 16-bit types: rows whose scale lies close to where some element's result is rounded the other
- * way, and the weights for it. Columns are the row's own (rows of a batch share the weights: column
- * c is row c % rows's).
- */
-static void tune(struct source *s, int64_t row)
-{
-	struct probe_batch *b = s->b;
-	struct pair below_middle[PAIRS], above[PAIRS];
-	double *best = malloc((size_t)b->cols * sizeof(*best)), closest = 2;
-	int tries = b->type == DT_bf16 && b->family == PROBE_FAMILY_exact ? 12 : 2;
-
-	for (int i = 0; best && i < tries; i++) {
-		double off;
-
-		if (i)
-			choose_sums(s, row);
-		aim(s);
-		off = find_pairs(s, below_middle, above);
-		if (off < closest) {
-			closest = off;
-			memcpy(best, s->x, (size_t)b->cols * sizeof(*best));
-		}
-	}
-	if (best)
-		memcpy(s->x, best, (size_t)b->cols * sizeof(*best));
-	free(best);
-	find_pairs(s, below_middle, above);
-	for (int64_t k = 0, c = row % b->rows; k < 2 * PAIRS && c < b->cols; k++, c += b->rows) {
-		struct pair *list = k % 2 ? above : below_middle, p = list[k / 2];
-		double x;
-
-		if (p.at < 0)
-			continue;
-		x = s->x[c];
-		s->x[c] = s->x[p.at];
-		s->x[p.at] = x;
-		/* What was at c is elsewhere now. */
-		for (unsigned i = 0; i < PAIRS; i++) {
-			below_middle[i].at = below_middle[i].at == c ? p.at : below_middle[i].at;
-			above[i].at = above[i].at == c ? p.at : above[i].at;
-		}
-		probe_store(b->weight_type, b->w, c, p.w * sign(s));
 	}
 }
 
@@ -514,9 +310,9 @@ void probe_batch_fill(struct probe_batch *b, enum probe_family f, uint64_t seed)
 			ties(&s, r);
 			continue;
 		}
-		choose_sums(&s, kind);
+		source_choose(&s, kind);
 		if (tuned)
-			tune(&s, kind);
+			source_tune(&s, kind);
 		for (int64_t i = 0; i < b->cols; i++)
 			take_apart(&s, r * b->cols + i, s.x[i]);
 	}
@@ -526,7 +322,7 @@ void probe_batch_fill(struct probe_batch *b, enum probe_family f, uint64_t seed)
 int64_t probe_batch_rows(enum dtype type, int64_t cols)
 {
 	/* Tuned columns are shared among the rows of a batch: not fewer than a dozen each. */
-	int64_t most = 32768 / cols, share = cols / (2 * PAIRS);
+	int64_t most = 32768 / cols, share = cols / TUNED_COLUMNS;
 
 	most = type != DT_f32 && most > share ? share : most;
 	return most < 1 ? 1 : most > 32 ? 32 : most;

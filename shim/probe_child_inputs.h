@@ -26,7 +26,8 @@ bool probe_family_any_order(enum probe_family f);
 /* No number that any spelling makes of such rows is subnormal: flushing makes no difference. */
 bool probe_family_normal(enum probe_family f);
 
-/* Rows that a batch of that type and row length has: enough of them for the small, one for the long. */
+/* Rows that a batch of that type and row length has: enough of them for the small, one for the
+ * long. */
 int64_t probe_batch_rows(enum dtype type, int64_t cols);
 /* Allocates room for up to `rows` rows; false if out of memory. */
 bool probe_batch_init(struct probe_batch *b, enum dtype type, enum dtype weight_type, int64_t rows,

@@ -6,7 +6,8 @@
 
 #include "shim/probe_child_inputs.h"
 
-/* v rounded to `digits` binary digits, exponents from `least` (of the smallest normal number) on. */
+/* v rounded to `digits` binary digits, exponents from `least` (of the smallest normal number) on.
+ */
 static double round_to(double v, int digits, int least, double most)
 {
 	double unit, r;

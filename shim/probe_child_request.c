@@ -90,7 +90,8 @@ static bool op(struct probe *p, json_t *j, struct op *op)
 	json_t *eps = json_object_get(j, "eps");
 	int c = code ? opcode_parse(code) : -1;
 
-	if (c < 0 || json_array_size(operands) > OP_MAX_OPERANDS || json_array_size(slots) > OP_MAX_SLOTS)
+	if (c < 0 || json_array_size(operands) > OP_MAX_OPERANDS ||
+	    json_array_size(slots) > OP_MAX_SLOTS)
 		return bad(p, "op");
 	op->code = (enum opcode)c;
 	op->rows = json_integer_value(json_object_get(j, "rows"));
@@ -104,10 +105,10 @@ static bool op(struct probe *p, json_t *j, struct op *op)
 		json_t *s = json_array_get(slots, i);
 		const char *role = json_string_value(json_array_get(s, 2));
 
-		op->slot[op->nslot++] = (struct slot){
-			.offset = (uint16_t)json_integer_value(json_array_get(s, 0)),
-			.bytes = (uint8_t)json_integer_value(json_array_get(s, 1)),
-			.role = role ? (uint8_t)role_parse(role) : ROLE_NONE};
+		op->slot[op->nslot++] =
+			(struct slot){.offset = (uint16_t)json_integer_value(json_array_get(s, 0)),
+				      .bytes = (uint8_t)json_integer_value(json_array_get(s, 1)),
+				      .role = role ? (uint8_t)role_parse(role) : ROLE_NONE};
 	}
 	return true;
 }
@@ -141,7 +142,8 @@ static bool params(struct probe *p, json_t *j, struct probe_member *m)
 	return m->kernel.param != NULL || bad(p, "memory");
 }
 
-/* Maps the image's bytes; members of one image share it. The bytes must be those that were hashed. */
+/* Maps the image's bytes; members of one image share it. The bytes must be those that were hashed.
+ */
 static bool image(struct probe *p, json_t *j, struct probe_member *m)
 {
 	json_t *where = json_object_get(j, "image");
@@ -160,7 +162,8 @@ static bool image(struct probe *p, json_t *j, struct probe_member *m)
 	if (fd >= 0)
 		close(fd);
 	if (map == MAP_FAILED)
-		return probe_fail(p, REASON_NO_VERDICT, "cannot read the image of %s", m->kernel.name);
+		return probe_fail(p, REASON_NO_VERDICT, "cannot read the image of %s",
+				  m->kernel.name);
 	h = XXH3_128bits(map + skip, bytes);
 	if ((m->hash[0] || m->hash[1]) && (m->hash[0] != h.high64 || m->hash[1] != h.low64))
 		return probe_fail(p, REASON_NO_VERDICT, "the image of %s is not what was loaded",

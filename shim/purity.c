@@ -22,7 +22,8 @@ static void *code_of(const void *image, size_t bytes, unsigned cc, struct fatbin
 	return fatbin_pick(image, bytes, cc, c) ? fatbin_copy(c) : NULL;
 }
 
-void purity_check(const void *image, size_t bytes, unsigned cc, const char *kernel, struct purity *out)
+void purity_check(const void *image, size_t bytes, unsigned cc, const char *kernel,
+		  struct purity *out)
 {
 	struct fatbin_code c;
 	void *code = code_of(image, bytes, cc, &c);
@@ -30,8 +31,8 @@ void purity_check(const void *image, size_t bytes, unsigned cc, const char *kern
 	out->why = REASON_NONE;
 	out->detail[0] = '\0';
 	if (!code)
-		purity_note(out, REASON_NO_VERDICT, "no code for compute capability %u.%u in the image",
-			    cc / 10, cc % 10);
+		purity_note(out, REASON_NO_VERDICT,
+			    "no code for compute capability %u.%u in the image", cc / 10, cc % 10);
 	else if (c.kind == FATBIN_ELF)
 		purity_elf(code, c.full, kernel, out);
 	else

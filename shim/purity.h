@@ -14,13 +14,15 @@
 
 struct purity {
 	/* NONE; NOT_PURE; NOT_DETERMINISTIC (atomics on floating-point numbers, or compare-and-swap
-	 * loops, which is what those become); NO_VERDICT (its code was not found or not understood). */
+	 * loops, which is what those become); NO_VERDICT (its code was not found or not
+	 * understood). */
 	enum reason why;
 	char detail[128]; /* "uses the module variable calls" */
 };
 
 /* kernel: mangled name. cc: compute capability * 10 of the device. */
-void purity_check(const void *image, size_t bytes, unsigned cc, const char *kernel, struct purity *out);
+void purity_check(const void *image, size_t bytes, unsigned cc, const char *kernel,
+		  struct purity *out);
 
 /* Calls fn for every variable of the module (.global and .const, also file-local ones). */
 void purity_variables(const void *image, size_t bytes, unsigned cc,
@@ -29,8 +31,8 @@ void purity_variables(const void *image, size_t bytes, unsigned cc,
 /* The two halves; code is what fatbin_copy gave. */
 void purity_elf(void *code, size_t bytes, const char *kernel, struct purity *out);
 void purity_ptx(const char *text, const char *kernel, struct purity *out);
-void purity_elf_variables(void *code, size_t bytes, void (*fn)(void *arg, const char *name, size_t size),
-			  void *arg);
+void purity_elf_variables(void *code, size_t bytes,
+			  void (*fn)(void *arg, const char *name, size_t size), void *arg);
 
 /* Notes a finding; the first one of the gravest kind stays (variables before atomics). */
 void purity_note(struct purity *p, enum reason why, const char *fmt, ...)

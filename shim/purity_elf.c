@@ -19,7 +19,7 @@ enum { TEXT_UNKNOWN, TEXT_QUEUED, TEXT_JUDGED };
 
 struct cubin {
 	Elf *elf;
-	Elf_Data *symbols; /* .symtab */
+	Elf_Data *symbols;                        /* .symtab */
 	size_t nsymbol, nsection, names, strings; /* sections of section names and symbol names */
 	char *queued;                             /* per section: TEXT_* */
 	struct purity *out;
@@ -28,15 +28,17 @@ struct cubin {
 static const char *section_name(const struct cubin *c, size_t index, GElf_Shdr *sh)
 {
 	Elf_Scn *s = elf_getscn(c->elf, index);
-	const char *name = s && gelf_getshdr(s, sh) ? elf_strptr(c->elf, c->names, sh->sh_name) : NULL;
+	const char *name =
+		s && gelf_getshdr(s, sh) ? elf_strptr(c->elf, c->names, sh->sh_name) : NULL;
 
 	return name ? name : "";
 }
 
 static const char *symbol(const struct cubin *c, size_t index, GElf_Sym *sym)
 {
-	const char *name = gelf_getsym(c->symbols, (int)index, sym) ?
-				   elf_strptr(c->elf, c->strings, sym->st_name) : NULL;
+	const char *name = gelf_getsym(c->symbols, (int)index, sym)
+				   ? elf_strptr(c->elf, c->strings, sym->st_name)
+				   : NULL;
 
 	if (!name) {
 		memset(sym, 0, sizeof(*sym));
@@ -90,8 +92,10 @@ static void refer(struct cubin *c, size_t index)
 			c->queued[sym.st_shndx] = TEXT_QUEUED;
 		return;
 	}
-	/* The compiler's own tables (of sinf and the like) never change; shared memory is the block's. */
-	if (!strncmp(name, "__cudart_", 9) || !strncmp(where, ".nv.shared", 10) || !strncmp(name, ".nv.", 4))
+	/* The compiler's own tables (of sinf and the like) never change; shared memory is the
+	 * block's. */
+	if (!strncmp(name, "__cudart_", 9) || !strncmp(where, ".nv.shared", 10) ||
+	    !strncmp(name, ".nv.", 4))
 		return;
 	if (GELF_ST_TYPE(sym.st_info) == STT_OBJECT || !strncmp(where, ".nv.global", 10))
 		purity_note(c->out, REASON_NOT_PURE, "uses the module variable %s", name);
@@ -99,7 +103,8 @@ static void refer(struct cubin *c, size_t index)
 
 /* Calls fn for each relocation of section `index` (at: its offset there). */
 static void relocations(struct cubin *c, size_t index,
-			void (*fn)(struct cubin *c, uint64_t at, size_t sym, uint64_t arg), uint64_t arg)
+			void (*fn)(struct cubin *c, uint64_t at, size_t sym, uint64_t arg),
+			uint64_t arg)
 {
 	GElf_Shdr sh;
 
@@ -107,7 +112,8 @@ static void relocations(struct cubin *c, size_t index,
 		Elf_Data *data;
 
 		section_name(c, i, &sh);
-		if ((sh.sh_type != SHT_REL && sh.sh_type != SHT_RELA) || sh.sh_info != index || !sh.sh_entsize)
+		if ((sh.sh_type != SHT_REL && sh.sh_type != SHT_RELA) || sh.sh_info != index ||
+		    !sh.sh_entsize)
 			continue;
 		data = elf_getdata(elf_getscn(c->elf, i), NULL);
 		for (size_t k = 0; data && k < sh.sh_size / sh.sh_entsize; k++) {
@@ -159,11 +165,13 @@ static void instruction(struct cubin *c, const uint64_t *code)
 	case SASS_CONSTANT:
 	case SASS_CONSTANT_INDEXED:
 		if (s.bank == BANK_USER)
-			purity_note(c->out, REASON_NOT_PURE, "reads __constant__ variables of the module");
+			purity_note(c->out, REASON_NOT_PURE,
+				    "reads __constant__ variables of the module");
 		else if (s.bank == BANK_ADDRESS && s.use == SASS_CONSTANT)
 			refer_address(c, s.offset);
 		else if (s.bank == BANK_ADDRESS)
-			purity_note(c->out, REASON_NOT_PURE, "uses module variables or calls out of the module");
+			purity_note(c->out, REASON_NOT_PURE,
+				    "uses module variables or calls out of the module");
 		break;
 	case SASS_ATOMIC:
 		purity_note(c->out, REASON_NOT_PURE, "uses atomics on integers");
@@ -176,7 +184,8 @@ static void instruction(struct cubin *c, const uint64_t *code)
 		purity_note(c->out, REASON_NOT_PURE, "uses a texture or surface");
 		break;
 	case SASS_CLOCK:
-		purity_note(c->out, REASON_NOT_PURE, "reads a clock or asks which processor it runs on");
+		purity_note(c->out, REASON_NOT_PURE,
+			    "reads a clock or asks which processor it runs on");
 		break;
 	case SASS_CALL_POINTER:
 		purity_note(c->out, REASON_NOT_PURE, "calls through a pointer");
@@ -256,9 +265,9 @@ void purity_elf(void *code, size_t bytes, const char *kernel, struct purity *out
 		for (size_t i = 1; i < c.nsymbol; i++) {
 			GElf_Sym sym;
 
-			if (!strcmp(symbol(&c, i, &sym), kernel) && GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
-			    sym.st_shndx > SHN_UNDEF && sym.st_shndx < c.nsection)
-				{
+			if (!strcmp(symbol(&c, i, &sym), kernel) &&
+			    GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_shndx > SHN_UNDEF &&
+			    sym.st_shndx < c.nsection) {
 				c.queued[sym.st_shndx] = TEXT_QUEUED;
 				found = true;
 			}
@@ -276,8 +285,8 @@ void purity_elf(void *code, size_t bytes, const char *kernel, struct purity *out
 	cubin_close(&c);
 }
 
-void purity_elf_variables(void *code, size_t bytes, void (*fn)(void *arg, const char *name, size_t size),
-			  void *arg)
+void purity_elf_variables(void *code, size_t bytes,
+			  void (*fn)(void *arg, const char *name, size_t size), void *arg)
 {
 	struct purity ignored = {0};
 	struct cubin c;
@@ -289,10 +298,12 @@ void purity_elf_variables(void *code, size_t bytes, void (*fn)(void *arg, const 
 			const char *name = symbol(&c, i, &sym), *where;
 
 			if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF ||
-			    sym.st_shndx >= c.nsection || !strncmp(name, "__cudart_", 9) || name[0] == '$')
+			    sym.st_shndx >= c.nsection || !strncmp(name, "__cudart_", 9) ||
+			    name[0] == '$')
 				continue;
 			where = section_name(&c, sym.st_shndx, &sh);
-			if (!strncmp(where, ".nv.global", 10) || !strncmp(where, ".nv.constant3", 13))
+			if (!strncmp(where, ".nv.global", 10) ||
+			    !strncmp(where, ".nv.constant3", 13))
 				fn(arg, name, (size_t)sym.st_size);
 		}
 	cubin_close(&c);

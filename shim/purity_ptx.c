@@ -30,7 +30,8 @@ static const char *next_word(const char *p, char *word)
 			else if (*p == '/' && p[1] == '*')
 				p = strstr(p, "*/") ? strstr(p, "*/") + 2 : p + strlen(p);
 			else if (*p == '"')
-				p += 1 + strcspn(p + 1, "\"") + (p[1 + strcspn(p + 1, "\"")] == '"');
+				p += 1 + strcspn(p + 1, "\"") +
+				     (p[1 + strcspn(p + 1, "\"")] == '"');
 			else
 				p++;
 		}
@@ -85,7 +86,8 @@ static bool is_variable(const char *text, const char *name)
 		depth -= *p == '}';
 		if (*p == ';' || *p == '}')
 			statement = p + 1;
-		if (depth || strncmp(p, name, len) || is_word(p[len]) || (p > text && is_word(p[-1])))
+		if (depth || strncmp(p, name, len) || is_word(p[len]) ||
+		    (p > text && is_word(p[-1])))
 			continue;
 		for (const char *q = statement; q < p; q++)
 			if (!strncmp(q, ".global", 7) || !strncmp(q, ".const", 6))
@@ -113,7 +115,8 @@ static bool starts(const char *word, const char *with)
 
 static void judge(const char *text, const char *name, struct purity *out, int depth);
 
-static void judge_word(const char *text, const char *word, bool callee, struct purity *out, int depth)
+static void judge_word(const char *text, const char *word, bool callee, struct purity *out,
+		       int depth)
 {
 	char *body;
 
@@ -129,9 +132,10 @@ static void judge_word(const char *text, const char *word, bool callee, struct p
 	} else if (starts(word, "tex.") || starts(word, "tld4.") || starts(word, "suld.") ||
 		   starts(word, "sust.") || starts(word, "sured.")) {
 		purity_note(out, REASON_NOT_PURE, "uses a texture or surface");
-	} else if (starts(word, "%clock") || starts(word, "%globaltimer") || starts(word, "%smid") ||
-		   starts(word, "%nsmid")) {
-		purity_note(out, REASON_NOT_PURE, "reads a clock or asks which processor it runs on");
+	} else if (starts(word, "%clock") || starts(word, "%globaltimer") ||
+		   starts(word, "%smid") || starts(word, "%nsmid")) {
+		purity_note(out, REASON_NOT_PURE,
+			    "reads a clock or asks which processor it runs on");
 	} else if ((isalpha((unsigned char)word[0]) || word[0] == '_' || word[0] == '$') &&
 		   strncmp(word, "__cudart_", 9) && is_variable(text, word)) {
 		purity_note(out, REASON_NOT_PURE, "uses the module variable %s", word);

@@ -8,7 +8,7 @@ enum {
 	OP_S2R = 0x119,
 	OP_CS2R = 0x005,
 	OP_S2UR = 0x1c3,
-	OP_BAR = 0x11d,  /* its barrier's number lies where others have a constant's bank */
+	OP_BAR = 0x11d, /* its barrier's number lies where others have a constant's bank */
 	OP_CALL_ABS = 0x143,
 	OP_CALL_REL = 0x144,
 	OP_ATOM = 0x18a,
@@ -16,7 +16,8 @@ enum {
 	OP_ATOMS = 0x18c,
 	OP_ATOMS_CAS = 0x18d,
 	OP_RED = 0x18e,
-	OP_ATOM_FLOAT = 0x1a2, /* sm_90 on, as the next and REDG_FLOAT; before, a type field says so */
+	OP_ATOM_FLOAT =
+		0x1a2, /* sm_90 on, as the next and REDG_FLOAT; before, a type field says so */
 	OP_ATOMG_FLOAT = 0x1a3,
 	OP_REDG_FLOAT = 0x1a6,
 	OP_ATOMG = 0x1a8,
@@ -54,8 +55,9 @@ static enum sass_use special(uint64_t high)
 {
 	unsigned id = high >> 8 & 0xff;
 
-	return id == SR_VIRTUAL_SMID || (id >= SR_CLOCK_FIRST && id <= SR_CLOCK_LAST) ? SASS_CLOCK :
-										       SASS_NOTHING;
+	return id == SR_VIRTUAL_SMID || (id >= SR_CLOCK_FIRST && id <= SR_CLOCK_LAST)
+		       ? SASS_CLOCK
+		       : SASS_NOTHING;
 }
 
 static struct sass constant(uint64_t low, unsigned op)
@@ -109,7 +111,8 @@ struct sass sass_decode(const uint64_t instruction[2])
 		s.use = SASS_TEXTURE;
 		return s;
 	}
-	if ((op >= OP_TEX_FIRST && op <= OP_TEX_LAST) || op == OP_SUATOM_FIRST || op == OP_SUATOM_LAST)
+	if ((op >= OP_TEX_FIRST && op <= OP_TEX_LAST) || op == OP_SUATOM_FIRST ||
+	    op == OP_SUATOM_LAST)
 		s.use = SASS_TEXTURE;
 	else if (form == FORM_CONSTANT_B || form == FORM_CONSTANT_C)
 		s = constant(low, op);

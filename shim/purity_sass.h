@@ -11,13 +11,13 @@
 
 enum sass_use {
 	SASS_NOTHING,
-	SASS_CONSTANT,          /* reads constant bank `bank` at `offset` */
-	SASS_CONSTANT_INDEXED,  /* reads it at an offset from a register */
-	SASS_ATOMIC,            /* on integers */
-	SASS_ATOMIC_FLOAT,      /* on floating-point numbers, or compare-and-swap */
-	SASS_TEXTURE,           /* texture or surface */
-	SASS_CLOCK,             /* reads a clock or which processor it runs on */
-	SASS_CALL_POINTER,      /* calls through a register */
+	SASS_CONSTANT,         /* reads constant bank `bank` at `offset` */
+	SASS_CONSTANT_INDEXED, /* reads it at an offset from a register */
+	SASS_ATOMIC,           /* on integers */
+	SASS_ATOMIC_FLOAT,     /* on floating-point numbers, or compare-and-swap */
+	SASS_TEXTURE,          /* texture or surface */
+	SASS_CLOCK,            /* reads a clock or which processor it runs on */
+	SASS_CALL_POINTER,     /* calls through a register */
 };
 
 struct sass {

@@ -20,6 +20,9 @@
  */
 extern unsigned window_watch;
 
+/* Number of streams being captured in this process; atomic. */
+extern unsigned window_captures;
+
 /* A pure query: re-arms the way-out timer of what this thread holds. */
 void window_touch(void);
 

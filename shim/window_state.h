@@ -44,9 +44,6 @@ struct window {
 
 extern const struct seq_policy window_policy; /* .arg to be filled with the window */
 
-/* Number of streams being captured in this process. */
-extern unsigned window_captures;
-
 /*
  * Submits everything held and ends open matches, lock held, context current or not. The first
  * error is returned; the caller decides whether a program's call reports it.

@@ -42,9 +42,11 @@ finding "$(for f in $(find config matcher fused shim -name '*.c'); do
 	first=$(grep -m1 -oE '^# *include "[^"]+"' "$f" | sed 's/.*"\(.*\)"/\1/')
 	[ "$first" = "$h" ] || echo "$f includes \"$first\" first"
 done)" "own header first"
-if command -v clang-format >/dev/null 2>&1; then
-	finding "$(clang-format --dry-run $(find config matcher fused shim tools tests -name '*.c' -o -path tests/softgpu/build -prune -o -name '*.h' -print | grep -v '\.def$') 2>&1 |
-		grep -oE '^[^:]+:[0-9]+' | cut -d: -f1 | sort | uniq -c | awk '{print $2 ": " $1 " places"}')" "not formatted (make format)"
+# Other versions of clang-format disagree in details: only this one judges.
+if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+	finding "$(find config matcher fused shim tools tests \( -name '*.c' -o -name '*.h' \) -print0 |
+		xargs -0 clang-format --dry-run 2>&1 | grep -oE '^[^: ]+:[0-9]+:' | cut -d: -f1 | sort | uniq -c |
+		awk '{print $2 ": " $1 " places"}')" "not formatted (make format)"
 fi
 [ $bad = 0 ] && echo "lint: clean"
 exit $bad

@@ -67,13 +67,15 @@ for k in sys.argv[2].split("/"):
 print(json.dumps(v) if isinstance(v, (dict, list)) else v)
 PY
 }
-# Runs a program under the shim until it fuses (verdicts are gathered across runs), at most N times.
+# Runs a program under the shim until it fuses and no verdict is open any more (evidence is gathered
+# across runs), at most N times.
 learn() { # N REPORT PROGRAM ARGS...
 	local times=$1 report=$2 i
 	shift 2
 	for ((i = 0; i < times; i++)); do
 		AUTOFUSE_REPORT=$report AUTOFUSE_SUMMARY=no shim "$@" >"$AF_TMP/learn.out" || return
-		[ "$(field "$report" launches/fused)" -gt 0 ] && return
+		[ "$(field "$report" launches/fused)" -gt 0 ] &&
+			[ "$(field "$report" patterns/add_rmsnorm/rejected/no-verdict)" = 0 ] && return
 		sleep "${LEARN_SLEEP:-2}"
 	done
 	return 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver for programs of the GPU suite: found at run time, one device, errors end the program. */
+/* The driver for programs of the GPU suite: found at run time, one device, errors end the program.
+ */
 #ifndef AF_TESTS_GPU_DRIVER_H
 #define AF_TESTS_GPU_DRIVER_H
 
@@ -11,12 +12,30 @@
 #include <string.h>
 
 #define GPU_CALLS(X)                                                                               \
-	X(cuInit) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute)                        \
-	X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuGetErrorName)       \
-	X(cuModuleLoadData) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuMemAlloc_v2)          \
-	X(cuMemFree_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemcpyHtoD_v2)       \
-	X(cuMemcpyDtoH_v2) X(cuMemcpyDtoDAsync_v2) X(cuMemsetD8_v2) X(cuLaunchKernel)              \
-	X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime)
+	X(cuInit)                                                                                  \
+	X(cuDeviceGet)                                                                             \
+	X(cuDeviceGetName)                                                                         \
+	X(cuDeviceGetAttribute)                                                                    \
+	X(cuDevicePrimaryCtxRetain)                                                                \
+	X(cuCtxSetCurrent)                                                                         \
+	X(cuCtxSynchronize)                                                                        \
+	X(cuGetErrorName)                                                                          \
+	X(cuModuleLoadData)                                                                        \
+	X(cuModuleGetFunction)                                                                     \
+	X(cuFuncSetAttribute)                                                                      \
+	X(cuMemAlloc_v2)                                                                           \
+	X(cuMemFree_v2)                                                                            \
+	X(cuMemHostAlloc)                                                                          \
+	X(cuMemHostGetDevicePointer_v2)                                                            \
+	X(cuMemcpyHtoD_v2)                                                                         \
+	X(cuMemcpyDtoH_v2)                                                                         \
+	X(cuMemcpyDtoDAsync_v2)                                                                    \
+	X(cuMemsetD8_v2)                                                                           \
+	X(cuLaunchKernel)                                                                          \
+	X(cuEventCreate)                                                                           \
+	X(cuEventRecord)                                                                           \
+	X(cuEventSynchronize)                                                                      \
+	X(cuEventElapsedTime)
 
 static struct {
 #define X(name) __typeof__(name) *name;

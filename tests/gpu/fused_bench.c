@@ -44,16 +44,21 @@ static void launch(const struct fused_launch *l)
 {
 	void *params[] = {(void *)l->params};
 
-	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-			   l->block[2], l->shmem, NULL, params, NULL));
+	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0],
+			   l->block[1], l->block[2], l->shmem, NULL, params, NULL));
 }
 
 static void bench(enum dtype t, int64_t rows, int64_t cols, const char *candidate, bool sweep)
 {
 	struct pattern pattern = {.nnode = 2};
 	struct member m[2] = {0};
-	struct group g = {.pattern = &pattern, .member = {&m[0], &m[1]}, .rows = rows, .cols = cols,
-			  .eps = 1e-5, .has_eps = true, .nbound = ADD_RMSNORM_NBOUND};
+	struct group g = {.pattern = &pattern,
+			  .member = {&m[0], &m[1]},
+			  .rows = rows,
+			  .cols = cols,
+			  .eps = 1e-5,
+			  .has_eps = true,
+			  .nbound = ADD_RMSNORM_NBOUND};
 	struct fused_device d = {gpu.sm_count, (unsigned)gpu.max_shmem};
 	size_t row = (size_t)cols * dtype_bytes(t), bytes = (size_t)rows * row;
 	unsigned n = gpu.soft ? 1 : bytes > 1 << 20 ? 20 : 500;
@@ -63,9 +68,11 @@ static void bench(enum dtype t, int64_t rows, int64_t cols, const char *candidat
 	double us, copy;
 
 	for (unsigned i = 0; i < g.nbound; i++)
-		g.bound[i] = (struct bound){.pitch = i == ADD_RMSNORM_W ? 0 : (int64_t)row, .dtype = (uint8_t)t,
-					    .use = i == ADD_RMSNORM_SUM || i == ADD_RMSNORM_OUT ? BOUND_WRITE :
-												  BOUND_READ};
+		g.bound[i] = (struct bound){.pitch = i == ADD_RMSNORM_W ? 0 : (int64_t)row,
+					    .dtype = (uint8_t)t,
+					    .use = i == ADD_RMSNORM_SUM || i == ADD_RMSNORM_OUT
+							   ? BOUND_WRITE
+							   : BOUND_READ};
 	g.bound[ADD_RMSNORM_A].addr = p[0];
 	g.bound[ADD_RMSNORM_B].addr = p[0] + bytes;
 	g.bound[ADD_RMSNORM_SUM].addr = p[1];
@@ -80,13 +87,17 @@ static void bench(enum dtype t, int64_t rows, int64_t cols, const char *candidat
 	launch(&l);
 	MEASURE(copy, n, GPU(cuMemcpyDtoDAsync_v2(p[1], p[0], 2 * bytes, NULL)));
 	MEASURE(us, n, launch(&l));
-	printf("%-5s %6lld x %-6lld %8.2f us %7.1f GB/s   copy %8.2f us %7.1f GB/s   %.3f of the copy's  %s %ux%u %s\n",
+	printf("%-5s %6lld x %-6lld %8.2f us %7.1f GB/s   copy %8.2f us %7.1f GB/s   %.3f of the "
+	       "copy's  %s %ux%u %s\n",
 	       dtype_name(t), (long long)rows, (long long)cols, us, 4e-3 * (double)bytes / us, copy,
-	       4e-3 * (double)bytes / copy, copy / us, l.kernel + 3, l.grid[0], l.block[0], candidate);
-	for (unsigned threads = 64; sweep && !strstr(l.kernel, "warp") && threads <= 1024; threads *= 2) {
+	       4e-3 * (double)bytes / copy, copy / us, l.kernel + 3, l.grid[0], l.block[0],
+	       candidate);
+	for (unsigned threads = 64; sweep && !strstr(l.kernel, "warp") && threads <= 1024;
+	     threads *= 2) {
 		l.block[0] = threads;
 		MEASURE(us, n, launch(&l));
-		printf("      %36u threads %8.2f us %7.1f GB/s\n", threads, us, 4e-3 * (double)bytes / us);
+		printf("      %36u threads %8.2f us %7.1f GB/s\n", threads, us,
+		       4e-3 * (double)bytes / us);
 	}
 	fflush(stdout);
 	GPU(cuMemFree_v2(p[0]));
@@ -99,10 +110,9 @@ int main(int argc, char **argv)
 	static const int64_t shape[][2] = {{4096, 4096}, {4096, 8192}, {4096, 16384}, {16384, 8192},
 					   {1, 4096},    {1, 8192},    {32, 4096},    {65536, 128},
 					   {1, 131072},  {256, 131072}};
-	static const char *const candidate[] = {"t256-desc-firstdesc/div-rsqrt-xs.w",
-						"t1024-asc-serial/div-rcpsqrt-xs.w",
-						"t1024-v4-p4-desc-firstdesc/div-rsqrt-xs.w",
-						"t512-desc-halving/fma-rsqrt-x.sw"};
+	static const char *const candidate[] = {
+		"t256-desc-firstdesc/div-rsqrt-xs.w", "t1024-asc-serial/div-rcpsqrt-xs.w",
+		"t1024-v4-p4-desc-firstdesc/div-rsqrt-xs.w", "t512-desc-halving/fma-rsqrt-x.sw"};
 	bool sweep = argc > 1 && !strcmp(argv[1], "sweep");
 	CUmodule ours;
 

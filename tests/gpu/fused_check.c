@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every fused kernel, order and spelling against the plain reference kernels, byte for byte over
- * the operands and what lies around them: row lengths from 1 to 131,072, types, alignments, pitches,
- * operands in place, one row to many. Runs on the software GPU and on a real one; prints TAP.
+ * the operands and what lies around them: row lengths from 1 to 131,072, types, alignments,
+ * pitches, operands in place, one row to many. Runs on the software GPU and on a real one; prints
+ * TAP.
  *
  *   fused_check [DIR]    DIR holds reference-*.fatbin (default: where the program is)
  *   FUSED_CHECK_CASES    random cases for each type and row length
@@ -53,7 +54,8 @@ static bool chance(unsigned one_in)
 
 static void result(bool ok, const char *name, const char *why)
 {
-	printf("%sok %u - %s%s%s\n", ok ? "" : "not ", ++tests, name, ok ? "" : ": ", ok ? "" : why);
+	printf("%sok %u - %s%s%s\n", ok ? "" : "not ", ++tests, name, ok ? "" : ": ",
+	       ok ? "" : why);
 	fflush(stdout);
 	failed += !ok;
 }
@@ -63,8 +65,8 @@ static void launch(const struct fused_launch *l)
 	void *params[] = {(void *)l->params};
 
 	used[l->index]++;
-	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-			   l->block[2], l->shmem, NULL, params, NULL));
+	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0],
+			   l->block[1], l->block[2], l->shmem, NULL, params, NULL));
 }
 
 static void room(CUdeviceptr *p, size_t *have, size_t want_bytes)
@@ -109,9 +111,13 @@ static void lay_out(struct layout *l, enum dtype t, int64_t rows, int64_t cols, 
 		if (i == ADD_RMSNORM_W)
 			b->pitch = 0;
 		at = (at + 255) / 256 * 256;
-		l->offset[i] = at + (aligned || chance(2) ? 0 : dtype_bytes((enum dtype)b->dtype) * below(9));
-		at = l->offset[i] + (size_t)(i == ADD_RMSNORM_W ? 1 : rows) *
-					    (size_t)(b->pitch ? b->pitch : cols * 4) + GUARD;
+		l->offset[i] =
+			at +
+			(aligned || chance(2) ? 0 : dtype_bytes((enum dtype)b->dtype) * below(9));
+		at = l->offset[i] +
+		     (size_t)(i == ADD_RMSNORM_W ? 1 : rows) *
+			     (size_t)(b->pitch ? b->pitch : cols * 4) +
+		     GUARD;
 	}
 	l->bytes = (at + 255) / 256 * 256;
 	if (shape == 1 || shape == 5) { /* sum in a's place */
@@ -162,28 +168,40 @@ static void fill(const struct layout *l)
 
 		for (int64_t r = 0; b->use == BOUND_READ && r < (b->pitch ? l->g.rows : 1); r++)
 			for (int64_t c = 0; c < l->g.cols; c++)
-				probe_store((enum dtype)b->dtype, start + l->offset[i] + r * b->pitch, c,
-					    value());
+				probe_store((enum dtype)b->dtype,
+					    start + l->offset[i] + r * b->pitch, c, value());
 	}
 }
 
 static void run_reference(struct layout *l, const struct candidate *c)
 {
 	const struct bound *b = l->g.bound;
-	int type = b[0].dtype == DT_f32 ? REFERENCE_F32 : b[0].dtype == DT_f16 ? REFERENCE_F16 : REFERENCE_BF16;
+	int type = b[0].dtype == DT_f32   ? REFERENCE_F32
+		   : b[0].dtype == DT_f16 ? REFERENCE_F16
+					  : REFERENCE_BF16;
 	struct reference_args a = {
-		.a = b[ADD_RMSNORM_A].addr, .b = b[ADD_RMSNORM_B].addr,
+		.a = b[ADD_RMSNORM_A].addr,
+		.b = b[ADD_RMSNORM_B].addr,
 		.sum = b[ADD_RMSNORM_SUM].use == BOUND_WRITE ? b[ADD_RMSNORM_SUM].addr : 0,
-		.w = b[ADD_RMSNORM_W].addr, .out = b[ADD_RMSNORM_OUT].addr,
-		.pitch_a = b[ADD_RMSNORM_A].pitch, .pitch_b = b[ADD_RMSNORM_B].pitch,
-		.pitch_sum = b[ADD_RMSNORM_SUM].pitch, .pitch_out = b[ADD_RMSNORM_OUT].pitch,
-		.rows = l->g.rows, .cols = l->g.cols, .x = scratch_x, .nodes = scratch_nodes, .type = type,
+		.w = b[ADD_RMSNORM_W].addr,
+		.out = b[ADD_RMSNORM_OUT].addr,
+		.pitch_a = b[ADD_RMSNORM_A].pitch,
+		.pitch_b = b[ADD_RMSNORM_B].pitch,
+		.pitch_sum = b[ADD_RMSNORM_SUM].pitch,
+		.pitch_out = b[ADD_RMSNORM_OUT].pitch,
+		.rows = l->g.rows,
+		.cols = l->g.cols,
+		.x = scratch_x,
+		.nodes = scratch_nodes,
+		.type = type,
 		.weight_type = b[ADD_RMSNORM_W].dtype == DT_f32 ? REFERENCE_F32 : type,
-		.eps = (float)candidate_eps(&l->g, c), .eps_double = candidate_eps(&l->g, c)};
+		.eps = (float)candidate_eps(&l->g, c),
+		.eps_double = candidate_eps(&l->g, c)};
 	void *params[] = {&a};
 
 	candidate_unpack(c->code, &a.f);
-	GPU(cuLaunchKernel(reference[a.f.ftz], (unsigned)l->g.rows, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	GPU(cuLaunchKernel(reference[a.f.ftz], (unsigned)l->g.rows, 1, 1, 1, 1, 1, 0, NULL, params,
+			   NULL));
 }
 
 /* Bytes alike; on the software GPU one NaN is like another. */
@@ -200,7 +218,8 @@ static bool alike(const struct layout *l, char *why, size_t size)
 
 			for (int64_t k = 0; k < l->g.cols; k++)
 				if (probe_is_nan(t, x, k) && probe_is_nan(t, y, k))
-					memcpy(x + k * dtype_bytes(t), y + k * dtype_bytes(t), dtype_bytes(t));
+					memcpy(x + k * dtype_bytes(t), y + k * dtype_bytes(t),
+					       dtype_bytes(t));
 		}
 	}
 	for (size_t i = 0; i < l->bytes; i++)
@@ -213,8 +232,8 @@ static bool alike(const struct layout *l, char *why, size_t size)
 }
 
 /* One candidate on one layout. False and why if it differs. */
-static bool check(struct layout *l, const struct candidate *c, const struct fused_device *d, char *why,
-		  size_t size)
+static bool check(struct layout *l, const struct candidate *c, const struct fused_device *d,
+		  char *why, size_t size)
 {
 	char name[CANDIDATE_NAME_MAX], where[120];
 	struct fused_launch f;
@@ -250,12 +269,13 @@ static bool check(struct layout *l, const struct candidate *c, const struct fuse
 	GPU(cuMemcpyDtoH_v2(want, arena[1], l->bytes));
 	ok = alike(l, where, sizeof(where));
 	if (!ok)
-		snprintf(why, size, "%s by %s, %lld x %lld, %s", name, f.kernel, (long long)l->g.rows,
-			 (long long)l->g.cols, where);
+		snprintf(why, size, "%s by %s, %lld x %lld, %s", name, f.kernel,
+			 (long long)l->g.rows, (long long)l->g.cols, where);
 	return ok;
 }
 
-/* A device whose shared memory holds no row, in one case of five: then rows are staged elsewhere. */
+/* A device whose shared memory holds no row, in one case of five: then rows are staged elsewhere.
+ */
 static struct fused_device some_device(void)
 {
 	struct fused_device d = limits;
@@ -286,7 +306,8 @@ static void check_length(enum dtype t, int64_t cols, unsigned cases)
 		lay_out(&l, t, rows, cols, threads[below(11)]);
 		n = candidate_orders(&l.g, orders, CANDIDATE_MAX_ORDERS);
 		m = candidate_spellings(&l.g, spellings, CANDIDATE_MAX_SPELLINGS);
-		c = candidate_join(&orders[chance(2) ? below(n) : below(n < 6 ? n : 6)], &spellings[below(m)]);
+		c = candidate_join(&orders[chance(2) ? below(n) : below(n < 6 ? n : 6)],
+				   &spellings[below(m)]);
 		ok = check(&l, &c, &d, why, sizeof(why));
 	}
 	snprintf(name, sizeof(name), "%s rows of %lld", dtype_name(t), (long long)cols);
@@ -330,6 +351,36 @@ static void check_space(enum dtype t)
 	result(ok, name, why);
 }
 
+/* What chance has left out: more of the shapes that each layout is for. */
+static void check_rest(void)
+{
+	static const int64_t lengths[] = {128, 1000, 4096};
+	char why[1024] = "";
+	bool ok = true, missing = true;
+
+	for (unsigned i = 0; ok && missing && i < 4000; i++) {
+		struct fused_device d = some_device();
+		enum dtype t = below(3) == 0 ? DT_f32 : below(2) ? DT_f16 : DT_bf16;
+		struct layout l;
+		struct candidate c;
+		unsigned n, m;
+
+		lay_out(&l, t, chance(2) ? 40 : 1, lengths[below(3)], 256);
+		n = candidate_orders(&l.g, orders, CANDIDATE_MAX_ORDERS);
+		m = candidate_spellings(&l.g, spellings, CANDIDATE_MAX_SPELLINGS);
+		c = candidate_join(&orders[below(n < 6 ? n : 6)], &spellings[below(m)]);
+		ok = check(&l, &c, &d, why, sizeof(why));
+		missing = false;
+		for (unsigned k = 0; k < fused_nkernels; k++)
+			missing |= !used[k];
+	}
+	for (unsigned i = 0; ok && i < fused_nkernels; i++)
+		if (!used[i])
+			snprintf(why + strlen(why), sizeof(why) - strlen(why), " %s",
+				 fused_kernels[i]);
+	result(ok && !missing, "every kernel was run", why);
+}
+
 static void compare_boxes(enum dtype t, const void *x, const void *y, int64_t rows, int64_t cols,
 			  uint64_t out[2])
 {
@@ -362,7 +413,8 @@ static void check_compare(enum dtype t)
 	probe_store(t, x, at, big);
 	memcpy(y, x, sizeof(x));
 	compare_boxes(t, x, y, rows, cols, r);
-	snprintf(why, sizeof(why), "%llu, %llu", (unsigned long long)r[0], (unsigned long long)r[1]);
+	snprintf(why, sizeof(why), "%llu, %llu", (unsigned long long)r[0],
+		 (unsigned long long)r[1]);
 	snprintf(name, sizeof(name), "compare %s: alike", dtype_name(t));
 	result(r[0] == 0 && r[1] == 0, name, why);
 
@@ -370,7 +422,8 @@ static void check_compare(enum dtype t)
 	probe_store(t, y, at, next_up);
 	probe_store(t, y, cols + 1, 77); /* between rows: not compared */
 	compare_boxes(t, x, y, rows, cols, r);
-	snprintf(why, sizeof(why), "%llu, %llu", (unsigned long long)r[0], (unsigned long long)r[1]);
+	snprintf(why, sizeof(why), "%llu, %llu", (unsigned long long)r[0],
+		 (unsigned long long)r[1]);
 	snprintf(name, sizeof(name), "compare %s: one element by one unit", dtype_name(t));
 	result(r[0] == 1 && r[1] == 1, name, why);
 
@@ -380,7 +433,8 @@ static void check_compare(enum dtype t)
 	probe_store(t, y, 3, NAN);
 	probe_store(t, x, 3, 1);
 	compare_boxes(t, x, y, rows, cols, r);
-	snprintf(why, sizeof(why), "%llu, %llu", (unsigned long long)r[0], (unsigned long long)r[1]);
+	snprintf(why, sizeof(why), "%llu, %llu", (unsigned long long)r[0],
+		 (unsigned long long)r[1]);
 	snprintf(name, sizeof(name), "compare %s: -0, a NaN and another sign", dtype_name(t));
 	result(r[0] == 3 && r[1] == UINT64_MAX, name, why);
 }
@@ -406,13 +460,14 @@ static void check_publish(void)
 
 int main(int argc, char **argv)
 {
-	static const int64_t lengths[] = {1,    2,    3,    7,     8,     31,    32,    33,   46,   64,  127,
-					  128,  255,  256,  288,   512,   769,   1000,  1024, 2048, 3584, 4096,
-					  4097, 5120, 8192, 11008, 16384, 32768, 65536, 131072};
+	static const int64_t lengths[] = {1,    2,     3,     7,     8,     31,    32,   33,
+					  46,   64,    127,   128,   255,   256,   288,  512,
+					  769,  1000,  1024,  2048,  3584,  4096,  4097, 5120,
+					  8192, 11008, 16384, 32768, 65536, 131072};
 	static const enum dtype types[] = {DT_f32, DT_f16, DT_bf16};
 	const char *text = getenv("FUSED_CHECK_CASES"), *dir;
-	char self[4096], path[4200], why[1024] = "";
-	unsigned cases, missing = 0;
+	char self[4096], path[4200];
+	unsigned cases;
 
 	snprintf(self, sizeof(self), "%s", argv[0]);
 	dir = argc > 1 ? argv[1] : dirname(self);
@@ -428,7 +483,8 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/reference-%s.fatbin", dir, i ? "ftz" : "ieee");
-		reference[i] = gpu_function(gpu_load(path), i ? "ref_ftz_reference" : "ref_ieee_reference");
+		reference[i] = gpu_function(gpu_load(path),
+					    i ? "ref_ftz_reference" : "ref_ieee_reference");
 	}
 	counter = gpu_alloc(16);
 	orders = malloc(CANDIDATE_MAX_ORDERS * sizeof(*orders));
@@ -437,15 +493,11 @@ int main(int argc, char **argv)
 		check_compare(types[t]);
 		check_space(types[t]);
 		for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-			check_length(types[t], lengths[i], lengths[i] > 16384 && gpu.soft ? cases / 6 + 1 : cases);
+			check_length(types[t], lengths[i],
+				     lengths[i] > 16384 && gpu.soft ? cases / 6 + 1 : cases);
 	}
 	check_publish();
-	for (unsigned i = 0; i < fused_nkernels; i++)
-		if (!used[i]) {
-			snprintf(why + strlen(why), sizeof(why) - strlen(why), " %s", fused_kernels[i]);
-			missing++;
-		}
-	result(!missing, "every kernel was run", why);
+	check_rest();
 	printf("1..%u\n", tests);
 	return failed != 0;
 }

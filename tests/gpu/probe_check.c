@@ -49,8 +49,9 @@ struct question {
 	const struct animal *a;
 	enum flavour flavour;
 	int64_t rows, cols;
-	bool in_place;    /* sum is a, as in `accum` */
-	unsigned shift;   /* elements by which a's address is off a multiple of 256 bytes */
+	bool no_eps;    /* the signature does not know eps */
+	bool in_place;  /* sum is a, as in `accum` */
+	unsigned shift; /* elements by which a's address is off a multiple of 256 bytes */
 	const char *inputs, *candidates, *numerics;
 };
 
@@ -60,7 +61,8 @@ static const double EPS = 1e-5;
 
 static bool result(bool ok, const char *name, const char *got)
 {
-	printf("%sok %u - %s%s%s\n", ok ? "" : "not ", ++tests, name, ok ? "" : ": ", ok ? "" : got);
+	printf("%sok %u - %s%s%s\n", ok ? "" : "not ", ++tests, name, ok ? "" : ": ",
+	       ok ? "" : got);
 	fflush(stdout);
 	failed += !ok;
 	return ok;
@@ -74,7 +76,8 @@ static uint64_t address(const struct question *q, unsigned operand)
 }
 
 /* Packs parameters as the kernel takes them; answers their bytes. */
-static unsigned pack(const struct question *q, bool norm, unsigned char *p, char *layout, char *slots)
+static unsigned pack(const struct question *q, bool norm, unsigned char *p, char *layout,
+		     char *slots)
 {
 	const struct animal *a = q->a;
 	uint64_t pa = address(q, 0), pb = address(q, 1), psum = q->in_place ? pa : address(q, 2);
@@ -96,7 +99,8 @@ static unsigned pack(const struct question *q, bool norm, unsigned char *p, char
 	}
 	memcpy(p, pointer, 24);
 	strcpy(layout, "[0, 8], [8, 8], [16, 8]");
-	sprintf(slots, "[0, 8, \"%s\"], [8, 8, \"%s\"], [16, 8, \"%s\"]", role[0], role[1], role[2]);
+	sprintf(slots, "[0, 8, \"%s\"], [8, 8, \"%s\"], [16, 8, \"%s\"]", role[0], role[1],
+		role[2]);
 	for (unsigned i = 0; i < count; i++, n += 4) {
 		memcpy(p + n, &number[i], 4);
 		sprintf(layout + strlen(layout), ", [%u, 4]", n);
@@ -118,11 +122,12 @@ static void operand(FILE *f, const struct question *q, const char *role, int acc
 {
 	unsigned bytes = dtype_bytes(q->a->type);
 
-	fprintf(f, "{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %d, \"addr\": \"%" PRIx64 "\", ", role,
-		dtype_name(q->a->type), access, addr);
+	fprintf(f,
+		"{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %d, \"addr\": \"%" PRIx64 "\", ",
+		role, dtype_name(q->a->type), access, addr);
 	if (rows)
-		fprintf(f, "\"size\": [%" PRId64 ", %" PRId64 "], \"stride\": [%" PRId64 ", %u]}", rows, cols,
-			cols * bytes, bytes);
+		fprintf(f, "\"size\": [%" PRId64 ", %" PRId64 "], \"stride\": [%" PRId64 ", %u]}",
+			rows, cols, cols * bytes, bytes);
 	else
 		fprintf(f, "\"size\": [%" PRId64 "], \"stride\": [%u]}", cols, bytes);
 }
@@ -140,25 +145,32 @@ static void member(FILE *f, const struct question *q, bool norm)
 	snprintf(file, sizeof(file), "%s/zoo-%s.fatbin", dir, flavour_name[q->flavour]);
 	if (stat(file, &st))
 		st.st_size = 0;
-	fprintf(f, "{\"name\": \"zoo_%s_%s\", \"hash\": \"%032d\", \"image\": {\"file\": \"%s\", \"offset\": 0, \"bytes\": %lld}, ",
+	fprintf(f,
+		"{\"name\": \"zoo_%s_%s\", \"hash\": \"%032d\", \"image\": {\"file\": \"%s\", "
+		"\"offset\": 0, \"bytes\": %lld}, ",
 		flavour_name[q->flavour], norm ? a->norm : a->add, 0, file, (long long)st.st_size);
 	fprintf(f, "\"grid\": [%lld, 1, 1], \"block\": [%u, 1, 1], \"shmem\": 0, \"params\": \"",
-		norm ? (long long)((q->rows + a->rows - 1) / a->rows) : (long long)((n + 255) / 256),
+		norm ? (long long)((q->rows + a->rows - 1) / a->rows)
+		     : (long long)((n + 255) / 256),
 		norm ? a->threads : 256);
 	for (unsigned i = 0; i < bytes; i++)
 		fprintf(f, "%02x", p[i]);
-	fprintf(f, "\", \"param\": [%s], \"op\": {\"code\": \"%s\", \"rows\": %lld, \"cols\": %lld, ", layout,
-		norm ? "rmsnorm" : "add", norm ? (long long)q->rows : 1LL,
+	fprintf(f,
+		"\", \"param\": [%s], \"op\": {\"code\": \"%s\", \"rows\": %lld, \"cols\": %lld, ",
+		layout, norm ? "rmsnorm" : "add", norm ? (long long)q->rows : 1LL,
 		norm ? (long long)q->cols : (long long)n);
 	/* A float argument is read as the float that it is; a constant as its decimal. */
-	if (norm)
+	if (norm && !q->no_eps)
 		fprintf(f, "\"eps\": %.17g, ", a->takes == TAKES_NO_EPS ? EPS : (double)(float)EPS);
 	fputs("\"operand\": [", f);
-	operand(f, q, "out", 2, norm ? address(q, 3) : psum, norm ? q->rows : 0, norm ? q->cols : n);
+	operand(f, q, "out", 2, norm ? address(q, 3) : psum, norm ? q->rows : 0,
+		norm ? q->cols : n);
 	fputs(", ", f);
-	operand(f, q, "in0", 1, norm ? psum : address(q, 0), norm ? q->rows : 0, norm ? q->cols : n);
+	operand(f, q, "in0", 1, norm ? psum : address(q, 0), norm ? q->rows : 0,
+		norm ? q->cols : n);
 	fputs(", ", f);
-	operand(f, q, norm ? "weight" : "in1", 1, norm ? address(q, 4) : address(q, 1), 0, norm ? q->cols : n);
+	operand(f, q, norm ? "weight" : "in1", 1, norm ? address(q, 4) : address(q, 1), 0,
+		norm ? q->cols : n);
 	fprintf(f, "], \"slot\": [%s]}}", slots);
 }
 
@@ -168,7 +180,10 @@ static char *request(const struct question *q)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	fprintf(f, "{\"pattern\": \"add_rmsnorm\", \"device\": 0, \"key\": \"%032d\", \"cache\": \"none\", \"seconds\": 120, \"inputs\": \"%s\", \"candidates\": \"%s\", \"numerics\": \"%s\", \"member\": [",
+	fprintf(f,
+		"{\"pattern\": \"add_rmsnorm\", \"device\": 0, \"key\": \"%032d\", \"cache\": "
+		"\"none\", \"seconds\": 120, \"inputs\": \"%s\", \"candidates\": \"%s\", "
+		"\"numerics\": \"%s\", \"member\": [",
 		0, q->inputs ? q->inputs : "", q->candidates ? q->candidates : "",
 		q->numerics ? q->numerics : "exact");
 	member(f, q, false);
@@ -250,10 +265,12 @@ static struct candidate expected(const struct question *q, bool softgpu)
 		f.mean = f.mean == FIELD_mean_FMA ? FIELD_mean_MUL : f.mean;
 	} else if (q->flavour == FAST) {
 		f.mean = f.mean == FIELD_mean_DIV ? FIELD_mean_DIVFAST : f.mean;
-		f.root = f.root == FIELD_root_RCPSQRT ? FIELD_root_RSQRT :
-			 f.root == FIELD_root_XDIV    ? FIELD_root_XDIVFAST :
-							f.root;
-		f.ftz = f.addftz = !softgpu;
+		f.root = f.root == FIELD_root_RCPSQRT ? FIELD_root_RSQRT
+			 : f.root == FIELD_root_XDIV  ? FIELD_root_XDIVFAST
+						      : f.root;
+		f.addftz = !softgpu;
+		/* Native bf16 arithmetic knows no flushing. */
+		f.ftz = !softgpu && strncmp(q->a->norm, "native", 6);
 	}
 	c.code = candidate_pack(&f);
 	return c;
@@ -284,8 +301,8 @@ static void check(const struct question *q)
 	result(!strncmp(answer, "candidate ", 10) && !candidate_parse(answer + 10, &got) &&
 		       candidate_same(group_of(q), &want, &got),
 	       name, what);
-	printf("# %.2f s: %s\n", (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec),
-	       answer);
+	printf("# %.2f s: %s\n",
+	       (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec), answer);
 }
 
 static void check_answer(const struct question *q, const char *name, const char *begins)
@@ -296,24 +313,60 @@ static void check_answer(const struct question *q, const char *name, const char 
 	printf("# %s\n", answer);
 }
 
+static const struct animal *animal(const char *norm)
+{
+	for (unsigned i = 0; i < sizeof(zoo) / sizeof(*zoo); i++)
+		if (!strcmp(zoo[i].norm, norm))
+			return &zoo[i];
+	return NULL;
+}
+
+/* Where the signature says nothing of eps, the probe finds that too. */
+static void check_eps(void)
+{
+	struct question q = {.a = animal("epsd_f32"), .rows = 2, .cols = 1000, .no_eps = true};
+
+	check_answer(&q, "eps is found out",
+		     "candidate t256-desc-firstdesc/div-epsd-rsqrt-xs.w-eps1e-05");
+}
+
+/* A kernel that no candidate is, and one that is close to it. */
+static void check_close(void)
+{
+	struct question q = {.a = animal("backwards_bf16"), .rows = 2, .cols = 1000};
+
+	check_answer(&q, "an order of its own is not exact", "reason not-exact");
+	q.numerics = "close";
+	check_answer(&q, "numerics = close accepts one within a unit", "candidate ");
+	q = (struct question){.a = animal("oneplus_f32"),
+			      .rows = 2,
+			      .cols = 1000,
+			      .numerics = "close",
+			      .candidates = "*-xs.w"};
+	check_answer(&q, "numerics = close accepts nothing that is not close", "reason not-exact");
+}
+
 /* The separation rule: nothing wrong gets through, whatever is put in the search's way. */
 static void check_separation(void)
 {
-	struct question q = {.a = &zoo[0], .rows = 2, .cols = 768};
-	struct question bf16 = {.a = &zoo[15], .rows = 2, .cols = 768};
+	struct question q = {.a = animal("first_f32"), .rows = 2, .cols = 768};
+	struct question bf16 = {.a = animal("first_bf16"), .rows = 2, .cols = 768};
 
 	q.inputs = "exact";
-	check_answer(&q, "inputs that tell no orders apart give no verdict", "reason no-verdict not separated");
+	check_answer(&q, "inputs that tell no orders apart give no verdict",
+		     "reason no-verdict not separated");
 	q.inputs = "zeros";
-	check_answer(&q, "inputs that tell nothing apart give no verdict", "reason no-verdict not separated");
+	check_answer(&q, "inputs that tell nothing apart give no verdict",
+		     "reason no-verdict not separated");
 	bf16.inputs = "exact,zeros,special,underflow";
 	check_answer(&bf16, "nor do they for bf16", "reason no-verdict not separated");
 	q.candidates = "t256-asc-serial/*";
 	q.inputs = NULL;
 	check_answer(&q, "a wrong order alone is not exact", "reason not-exact");
 	q.inputs = "exact,tiny,zeros";
-	check_answer(&q, "a wrong order that the inputs cannot tell from the right one gives no verdict",
-		     "reason no-verdict not separated");
+	check_answer(
+		&q, "a wrong order that the inputs cannot tell from the right one gives no verdict",
+		"reason no-verdict not separated");
 	q.inputs = NULL;
 	q.candidates = "*/div-rcpsqrt-xs.w";
 	check_answer(&q, "a wrong spelling alone is not exact", "reason not-exact");
@@ -333,20 +386,27 @@ int main(int argc, char **argv)
 		for (unsigned i = 0; i < sizeof(zoo) / sizeof(*zoo); i++) {
 			/* Every animal at some shapes; the vector ones at rows of whole vectors. */
 			for (unsigned s = 0; s < 4; s++) {
-				struct question q = {.a = &zoo[i], .flavour = (enum flavour)f,
-						     .rows = shape[s][0] * zoo[i].rows, .cols = shape[s][1]};
+				struct question q = {.a = &zoo[i],
+						     .flavour = (enum flavour)f,
+						     .rows = shape[s][0] * zoo[i].rows,
+						     .cols = shape[s][1]};
 
-				if ((s + i + f) % 4 > (f == IEEE ? 1 : 0) || fnmatch(glob, zoo[i].norm, 0))
+				if (!zoo[i].candidate[0] || (s + i + f) % 4 > (f == IEEE ? 1 : 0) ||
+				    fnmatch(glob, zoo[i].norm, 0))
 					continue;
 				if (strchr(zoo[i].norm, '4') && q.cols % 4)
 					q.cols = q.cols / 4 * 4 + 4;
 				q.in_place = (s + i) % 3 == 0;
-				q.shift = s == 1 && !strchr(zoo[i].norm, '4') && !strstr(zoo[i].norm, "pair");
+				q.shift = s == 1 && !strchr(zoo[i].norm, '4') &&
+					  !strstr(zoo[i].norm, "pair");
 				check(&q);
 			}
 		}
-	if (!strcmp(glob, "*"))
+	if (!strcmp(glob, "*")) {
 		check_separation();
+		check_close();
+		check_eps();
+	}
 	printf("1..%u\n", tests);
 	return failed != 0;
 }

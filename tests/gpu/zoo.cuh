@@ -308,6 +308,18 @@ ZOO_KERNEL(native_bf16, zoo_bf16)
 		out[i] = __hmul(__hmul(x[i], s), w[i]);
 }
 
+/* From the end of the row: an order that no candidate has. */
+ZOO_KERNEL(backwards_bf16, zoo_bf16)
+{
+	ZOO_ROW(zoo_bf16);
+	for (int i = n - 1 - (int)threadIdx.x; i >= 0; i -= blockDim.x)
+		ss += zoo_load(x[i]) * zoo_load(x[i]);
+	ss = zoo_block_first(ss);
+	float s = rsqrtf(ZOO_DIV(ss, n) + eps);
+	for (int i = threadIdx.x; i < n; i += blockDim.x)
+		zoo_store(&out[i], zoo_load(x[i]) * s * zoo_load(w[i]));
+}
+
 #undef ZOO_DIV
 #undef ZOO_SQRT
 #undef ZOO_RCPSQRT

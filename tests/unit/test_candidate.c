@@ -11,8 +11,13 @@ static struct candidate orders[CANDIDATE_MAX_ORDERS], spellings[CANDIDATE_MAX_SP
 
 static struct group group(enum dtype t, int64_t cols, unsigned threads)
 {
-	struct group g = {.pattern = &pattern, .member = {&member[0], &member[1]}, .rows = 1, .cols = cols,
-			  .eps = 1e-5, .has_eps = true, .nbound = ADD_RMSNORM_NBOUND};
+	struct group g = {.pattern = &pattern,
+			  .member = {&member[0], &member[1]},
+			  .rows = 1,
+			  .cols = cols,
+			  .eps = 1e-5,
+			  .has_eps = true,
+			  .nbound = ADD_RMSNORM_NBOUND};
 
 	member[1].launch.block[0] = threads;
 	member[1].launch.block[1] = member[1].launch.block[2] = 1;
@@ -40,7 +45,8 @@ static void names_parse_back(void **state)
 	assert_in_range(no, 500, CANDIDATE_MAX_ORDERS - 1);
 	assert_in_range(ns, 2000, CANDIDATE_MAX_SPELLINGS - 1);
 	for (unsigned i = 0; i < no + ns; i++) {
-		struct candidate c = candidate_join(&orders[i < no ? i : no - 1], &spellings[i < no ? ns - 1 : i - no]);
+		struct candidate c = candidate_join(&orders[i < no ? i : no - 1],
+						    &spellings[i < no ? ns - 1 : i - no]);
 		struct candidate back;
 		char name[CANDIDATE_NAME_MAX + 8];
 
@@ -76,20 +82,21 @@ static void names_read_well(void **state)
 
 static void nonsense_is_refused(void **state)
 {
-	static const char *const bad[] = {"",
-					  "t",
-					  "t0/div-rsqrt-xs.w",
-					  "t1025/div-rsqrt-xs.w",
-					  "t99999999999/div-rsqrt-xs.w",
-					  "t256-",
-					  "t256-sideways/div-rsqrt-xs.w",
-					  "t256//div",
-					  "t256-p4/div-rsqrt-xs.w",        /* a part larger than its group */
-					  "t256-v4-p4-a2/div-rsqrt-xs.w",  /* parts with accumulators */
-					  "t256-desc/div-rsqrt-xs.w-epsx",
-					  "t256-desc/div-rsqrt-xs.w-epsinf",
-					  "t256-desc/div-rsqrt-xs.w-eps",
-					  "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"};
+	static const char *const bad[] = {
+		"",
+		"t",
+		"t0/div-rsqrt-xs.w",
+		"t1025/div-rsqrt-xs.w",
+		"t99999999999/div-rsqrt-xs.w",
+		"t256-",
+		"t256-sideways/div-rsqrt-xs.w",
+		"t256//div",
+		"t256-p4/div-rsqrt-xs.w",       /* a part larger than its group */
+		"t256-v4-p4-a2/div-rsqrt-xs.w", /* parts with accumulators */
+		"t256-desc/div-rsqrt-xs.w-epsx",
+		"t256-desc/div-rsqrt-xs.w-epsinf",
+		"t256-desc/div-rsqrt-xs.w-eps",
+		"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"};
 	struct candidate c;
 	struct fields f;
 	char name[CANDIDATE_NAME_MAX];
@@ -147,11 +154,13 @@ static void trees_tell_orders_apart(void **state)
 			print[i] = 0;
 		}
 		for (unsigned r = 0; r < ROWS; r++) {
-			/* Three large ones: the others are about half a unit of their squares' sum. */
+			/* Three large ones: the others are about half a unit of their squares' sum.
+			 */
 			for (int64_t i = 0; i < cols; i++)
 				x[i] = ldexpf(1.0f + (float)next(&seed) * 0x1p-31f, -12);
 			for (unsigned k = 0; k < 3 && r % 2; k++)
-				x[next(&seed) % (uint64_t)cols] = 1.0f + (float)next(&seed) * 0x1p-33f;
+				x[next(&seed) % (uint64_t)cols] =
+					1.0f + (float)next(&seed) * 0x1p-33f;
 			for (unsigned i = 0; i < n; i++) {
 				struct fields f;
 				float sum;
@@ -171,7 +180,8 @@ static void trees_tell_orders_apart(void **state)
 
 					candidate_name(&orders[i], a);
 					candidate_name(&orders[k], b);
-					fail_msg("%lld columns: %s and %s: trees %s, sums %s", (long long)cols, a, b,
+					fail_msg("%lld columns: %s and %s: trees %s, sums %s",
+						 (long long)cols, a, b,
 						 tree[i] == tree[k] ? "alike" : "differ",
 						 print[i] == print[k] ? "alike" : "differ");
 				}
@@ -188,24 +198,38 @@ static void what_is_the_same(void **state)
 		bool same;
 	} row[] = {
 		/* Fewer elements than threads: no thread has two. */
-		{DT_f32, 200, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-a4-desc-firstdesc/div-rsqrt-xs.w", true},
-		{DT_f32, 200, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-asc-firstdesc/div-rsqrt-xs.w", false},
+		{DT_f32, 200, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-a4-desc-firstdesc/div-rsqrt-xs.w", true},
+		{DT_f32, 200, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-asc-firstdesc/div-rsqrt-xs.w", false},
 		/* Squares of 16-bit numbers are exact. */
-		{DT_bf16, 4096, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-nofma-desc-firstdesc/div-rsqrt-xs.w", true},
-		{DT_bf16, 4096, 0, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-nofma-desc-firstdesc/div-rsqrt-xs.w", false},
-		{DT_f32, 4096, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-nofma-desc-firstdesc/div-rsqrt-xs.w", false},
+		{DT_bf16, 4096, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-nofma-desc-firstdesc/div-rsqrt-xs.w", true},
+		{DT_bf16, 4096, 0, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-nofma-desc-firstdesc/div-rsqrt-xs.w", false},
+		{DT_f32, 4096, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-nofma-desc-firstdesc/div-rsqrt-xs.w", false},
 		/* Dividing by a power of two. */
-		{DT_f32, 4096, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/fma-rsqrt-xs.w", true},
-		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/fma-rsqrt-xs.w", false},
-		{DT_f32, 4097, 0, "t256-desc-firstdesc/mul-rsqrt-xs.w", "t256-desc-firstdesc/fma-rsqrt-xs.w", true},
+		{DT_f32, 4096, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/fma-rsqrt-xs.w", true},
+		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/fma-rsqrt-xs.w", false},
+		{DT_f32, 4097, 0, "t256-desc-firstdesc/mul-rsqrt-xs.w",
+		 "t256-desc-firstdesc/fma-rsqrt-xs.w", true},
 		/* Halves have no flavours. */
-		{DT_f16, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-rsqrt-xs.w-ftz", true},
-		{DT_bf16, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-rsqrt-xs.w-ftz", false},
+		{DT_f16, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/div-rsqrt-xs.w-ftz", true},
+		{DT_bf16, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/div-rsqrt-xs.w-ftz", false},
 		/* An eps that is a float is the same in double. */
-		{DT_f32, 4097, 0x1p-20, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-epsd-rsqrt-xs.w", true},
-		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-epsd-rsqrt-xs.w", false},
-		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-rsqrt-xw.s", false},
-		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-rcpsqrt-xs.w", false},
+		{DT_f32, 4097, 0x1p-20, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/div-epsd-rsqrt-xs.w", true},
+		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/div-epsd-rsqrt-xs.w", false},
+		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/div-rsqrt-xw.s", false},
+		{DT_f32, 4097, 1e-5, "t256-desc-firstdesc/div-rsqrt-xs.w",
+		 "t256-desc-firstdesc/div-rcpsqrt-xs.w", false},
 	};
 
 	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -214,7 +238,8 @@ static void what_is_the_same(void **state)
 
 		g.eps = row[i].eps;
 		if (candidate_same(&g, &a, &b) != row[i].same)
-			fail_msg("%s and %s at %lld columns", row[i].a, row[i].b, (long long)row[i].cols);
+			fail_msg("%s and %s at %lld columns", row[i].a, row[i].b,
+				 (long long)row[i].cols);
 	}
 }
 

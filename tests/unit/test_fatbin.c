@@ -64,8 +64,9 @@ static void picks(void **state)
 	static const struct {
 		unsigned cc, arch;
 		enum fatbin_kind kind;
-	} row[] = {{80, 80, FATBIN_ELF}, {86, 80, FATBIN_ELF}, {89, 80, FATBIN_ELF}, {90, 90, FATBIN_ELF},
-		   {75, 75, FATBIN_PTX}, {100, 75, FATBIN_PTX}, {120, 75, FATBIN_PTX}};
+	} row[] = {{80, 80, FATBIN_ELF}, {86, 80, FATBIN_ELF}, {89, 80, FATBIN_ELF},
+		   {90, 90, FATBIN_ELF}, {75, 75, FATBIN_PTX}, {100, 75, FATBIN_PTX},
+		   {120, 75, FATBIN_PTX}};
 	struct fatbin_code c;
 	size_t bytes;
 	char *image = image_file("purity-default.fatbin", &bytes);
@@ -125,7 +126,9 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces), cmocka_unit_test(picks), cmocka_unit_test(damaged),
+		cmocka_unit_test(pieces),
+		cmocka_unit_test(picks),
+		cmocka_unit_test(damaged),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -11,15 +11,20 @@ static struct pattern pattern = {.nnode = 2};
 /* Dense operands, each in a page of its own; shift elements off on one of them. */
 static struct group group(enum dtype t, int64_t rows, int64_t cols)
 {
-	struct group g = {.pattern = &pattern, .rows = rows, .cols = cols, .eps = 1e-5, .has_eps = true,
+	struct group g = {.pattern = &pattern,
+			  .rows = rows,
+			  .cols = cols,
+			  .eps = 1e-5,
+			  .has_eps = true,
 			  .nbound = ADD_RMSNORM_NBOUND};
 
 	for (unsigned i = 0; i < g.nbound; i++)
 		g.bound[i] = (struct bound){.addr = 0x7f0000000000 + ((uint64_t)i << 36),
 					    .pitch = i == ADD_RMSNORM_W ? 0 : cols * dtype_bytes(t),
 					    .dtype = (uint8_t)t,
-					    .use = i == ADD_RMSNORM_SUM || i == ADD_RMSNORM_OUT ? BOUND_WRITE :
-												  BOUND_READ};
+					    .use = i == ADD_RMSNORM_SUM || i == ADD_RMSNORM_OUT
+							   ? BOUND_WRITE
+							   : BOUND_READ};
 	return g;
 }
 
@@ -55,10 +60,14 @@ static void kernels_by_shape(void **state)
 		{DT_f32, 1, 1, usual, "af_add_rmsnorm_f32_block"},
 		{DT_f32, 100000, 128, usual, "af_add_rmsnorm_f32_warp"},
 		{DT_f32, 1, 131072, usual, "af_add_rmsnorm_f32_long"},
-		{DT_bf16, 7, 1 << 20, "t256-desc-firstdesc/div-rsqrt-xs.w-ftz", "af_add_rmsnorm_bf16_long_ftz"},
-		{DT_bf16, 3, 4096, "t256-v8-desc-firstdesc/div-rsqrt-xs.w", "af_add_rmsnorm_bf16_block_any"},
-		{DT_bf16, 3, 4096, "t256-desc-firstdesc/div-xdiv-xs.w", "af_add_rmsnorm_bf16_block_any"},
-		{DT_f32, 3, 131072, "t256-a4-desc-firstdesc/div-rsqrt-xs.w-ftz", "af_add_rmsnorm_f32_long_any_ftz"},
+		{DT_bf16, 7, 1 << 20, "t256-desc-firstdesc/div-rsqrt-xs.w-ftz",
+		 "af_add_rmsnorm_bf16_long_ftz"},
+		{DT_bf16, 3, 4096, "t256-v8-desc-firstdesc/div-rsqrt-xs.w",
+		 "af_add_rmsnorm_bf16_block_any"},
+		{DT_bf16, 3, 4096, "t256-desc-firstdesc/div-xdiv-xs.w",
+		 "af_add_rmsnorm_bf16_block_any"},
+		{DT_f32, 3, 131072, "t256-a4-desc-firstdesc/div-rsqrt-xs.w-ftz",
+		 "af_add_rmsnorm_f32_long_any_ftz"},
 	};
 	struct fused_launch l;
 
@@ -75,9 +84,10 @@ static void each_operand_has_its_width(void **state)
 	/* Offset of one operand in bytes, extra bytes of its pitch: the width they leave. */
 	static const struct {
 		unsigned offset, pitch, width;
-	} row[] = {{0, 0, 16}, {32, 0, 16}, {8, 0, 8}, {4, 0, 4}, {2, 0, 2},
-		   {0, 16, 16}, {0, 8, 8}, {0, 4, 4}, {0, 2, 2}, {6, 4, 2}};
-	static const unsigned slot[] = {ADD_RMSNORM_A, ADD_RMSNORM_B, ADD_RMSNORM_SUM, ADD_RMSNORM_OUT};
+	} row[] = {{0, 0, 16},  {32, 0, 16}, {8, 0, 8}, {4, 0, 4}, {2, 0, 2},
+		   {0, 16, 16}, {0, 8, 8},   {0, 4, 4}, {0, 2, 2}, {6, 4, 2}};
+	static const unsigned slot[] = {ADD_RMSNORM_A, ADD_RMSNORM_B, ADD_RMSNORM_SUM,
+					ADD_RMSNORM_OUT};
 	static const unsigned operand[] = {OPERAND_A, OPERAND_B, OPERAND_SUM, OPERAND_OUT};
 
 	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++)
@@ -91,15 +101,18 @@ static void each_operand_has_its_width(void **state)
 			a = launch(&g, usual, &h200, &l);
 			for (unsigned k = 0; k < 4; k++)
 				assert_int_equal(a.width[operand[k]], k == s ? row[i].width : 16);
-			assert_string_equal(l.kernel, row[i].width == 16 ? "af_add_rmsnorm_bf16_block" :
-									   "af_add_rmsnorm_bf16_block_any");
+			assert_string_equal(l.kernel, row[i].width == 16
+							      ? "af_add_rmsnorm_bf16_block"
+							      : "af_add_rmsnorm_bf16_block_any");
 			assert_int_equal(a.pitch[operand[s]], 1024 + row[i].pitch);
 			/* With one row the pitch is nobody's business. */
 			g.rows = 1;
 			a = launch(&g, usual, &h200, &l);
 			assert_int_equal(a.width[operand[s]],
-					 row[i].offset ? (row[i].offset & -row[i].offset) > 16 ?
-							 16 : row[i].offset & -row[i].offset : 16);
+					 row[i].offset ? (row[i].offset & -row[i].offset) > 16
+								 ? 16
+								 : row[i].offset & -row[i].offset
+						       : 16);
 		}
 }
 
@@ -145,7 +158,8 @@ static void numbers_of_the_norm(void **state)
 	struct fused_launch l;
 
 	a = launch(&g, usual, &h200, &l);
-	assert_true(a.n == 1000.0f && a.inverse_n == 1.0f / 1000.0f && a.eps == 1e-5f && a.eps_double == 1e-5);
+	assert_true(a.n == 1000.0f && a.inverse_n == 1.0f / 1000.0f && a.eps == 1e-5f &&
+		    a.eps_double == 1e-5);
 	g.has_eps = false;
 	a = launch(&g, "t256-desc-firstdesc/div-rsqrt-xs.w-eps1e-06", &h200, &l);
 	assert_true(a.eps == 1e-6f && a.eps_double == 1e-6);
@@ -163,8 +177,8 @@ static void checks(void **state)
 	fused_compare(16, 100, 32, 200, 7, 11, DT_f16, 64, &l);
 	memcpy(&c, l.params, sizeof(c));
 	assert_string_equal(l.kernel, "af_compare_f16");
-	assert_true(c.x == 16 && c.xpitch == 100 && c.y == 32 && c.ypitch == 200 && c.rows == 7 && c.cols == 11 &&
-		    c.counter == 64);
+	assert_true(c.x == 16 && c.xpitch == 100 && c.y == 32 && c.ypitch == 200 && c.rows == 7 &&
+		    c.cols == 11 && c.counter == 64);
 	fused_publish(64, 128, 5, &l);
 	memcpy(&p, l.params, sizeof(p));
 	assert_string_equal(l.kernel, "af_publish");
@@ -175,9 +189,12 @@ static void checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_by_shape),	 cmocka_unit_test(each_operand_has_its_width),
-		cmocka_unit_test(refused),		 cmocka_unit_test(dead_sum_is_not_stored),
-		cmocka_unit_test(numbers_of_the_norm),	 cmocka_unit_test(checks),
+		cmocka_unit_test(kernels_by_shape),
+		cmocka_unit_test(each_operand_has_its_width),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(dead_sum_is_not_stored),
+		cmocka_unit_test(numbers_of_the_norm),
+		cmocka_unit_test(checks),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

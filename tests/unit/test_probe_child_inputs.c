@@ -31,12 +31,14 @@ static void numbers_are_rounded_to_even(void **state)
 		double v;
 		uint16_t bits;
 	} row[] = {
-		{DT_f16, 1 + 0x1p-11, 0x3c00}, {DT_f16, 1 + 0x1p-11 + 0x1p-30, 0x3c01}, {DT_f16, 1 + 0x3p-11, 0x3c02},
-		{DT_f16, 65519, 0x7bff},       {DT_f16, 65520, 0x7c00},		     {DT_f16, -1e9, 0xfc00},
-		{DT_f16, 0x1p-25, 0x0000},     {DT_f16, 0x1.8p-25, 0x0001},	     {DT_f16, 0x1.ff8p-15, 0x03ff},
-		{DT_f16, 0x1.ffcp-15, 0x0400}, {DT_bf16, 1 + 0x1p-8, 0x3f80},	     {DT_bf16, 1 + 0x3p-8, 0x3f82},
-		{DT_bf16, 0x1p-134, 0x0000},   {DT_bf16, 0x1.8p-134, 0x0001},	     {DT_bf16, FLT_MAX, 0x7f80},
-		{DT_bf16, -0.0, 0x8000},
+		{DT_f16, 1 + 0x1p-11, 0x3c00}, {DT_f16, 1 + 0x1p-11 + 0x1p-30, 0x3c01},
+		{DT_f16, 1 + 0x3p-11, 0x3c02}, {DT_f16, 65519, 0x7bff},
+		{DT_f16, 65520, 0x7c00},       {DT_f16, -1e9, 0xfc00},
+		{DT_f16, 0x1p-25, 0x0000},     {DT_f16, 0x1.8p-25, 0x0001},
+		{DT_f16, 0x1.ff8p-15, 0x03ff}, {DT_f16, 0x1.ffcp-15, 0x0400},
+		{DT_bf16, 1 + 0x1p-8, 0x3f80}, {DT_bf16, 1 + 0x3p-8, 0x3f82},
+		{DT_bf16, 0x1p-134, 0x0000},   {DT_bf16, 0x1.8p-134, 0x0001},
+		{DT_bf16, FLT_MAX, 0x7f80},    {DT_bf16, -0.0, 0x8000},
 	};
 
 	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -44,7 +46,8 @@ static void numbers_are_rounded_to_even(void **state)
 
 		probe_store(row[i].t, &bits, 0, row[i].v);
 		if (bits != row[i].bits)
-			fail_msg("%s of %a: %04x, not %04x", dtype_name(row[i].t), row[i].v, bits, row[i].bits);
+			fail_msg("%s of %a: %04x, not %04x", dtype_name(row[i].t), row[i].v, bits,
+				 row[i].bits);
 	}
 }
 
@@ -105,12 +108,16 @@ static void equal_seeds_equal_rows(void **state)
 #define ORDER_FN float_sum
 #include "fused/order.inc"
 
-/* The families that say so really do not care for the order: spellings are told apart by them alone. */
+/* The families that say so really do not care for the order: spellings are told apart by them
+ * alone. */
 static void any_order_is_any_order(void **state)
 {
-	static const char *const order[] = {"t1-desc/div-rsqrt-xs.w", "t256-desc-firstdesc/div-rsqrt-xs.w",
-					    "t1024-asc-serial/div-rsqrt-xs.w", "t512-v4-p4-nofma-desc-halving/div-rsqrt-xs.w",
-					    "t64-a8-half-desc-all/div-rsqrt-xs.w", "t128-contig-desc-firstasc/div-rsqrt-xs.w"};
+	static const char *const order[] = {"t1-desc/div-rsqrt-xs.w",
+					    "t256-desc-firstdesc/div-rsqrt-xs.w",
+					    "t1024-asc-serial/div-rsqrt-xs.w",
+					    "t512-v4-p4-nofma-desc-halving/div-rsqrt-xs.w",
+					    "t64-a8-half-desc-all/div-rsqrt-xs.w",
+					    "t128-contig-desc-firstasc/div-rsqrt-xs.w"};
 	static float x[4096], scratch[2048];
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
@@ -125,21 +132,29 @@ static void any_order_is_any_order(void **state)
 
 						for (int64_t i = 0; i < b.cols; i++)
 							x[i] = (float)sum_at(&b, r * b.cols + i);
-						for (unsigned o = 0; o < sizeof(order) / sizeof(*order); o++) {
+						for (unsigned o = 0;
+						     o < sizeof(order) / sizeof(*order); o++) {
 							struct candidate c;
 							struct fields v;
 							float sum;
 
-							assert_int_equal(candidate_parse(order[o], &c), 0);
+							assert_int_equal(
+								candidate_parse(order[o], &c), 0);
 							candidate_unpack(c.code, &v);
 							sum = float_sum(&v, b.cols, x, scratch);
 							if (!o)
 								first = sum;
 							if (sum != first)
-								fail_msg("%s %s, %lld columns, row %lld: %a, %a",
-									 probe_family_name((enum probe_family)f),
-									 dtype_name(types[t]), (long long)b.cols,
-									 (long long)r, (double)first, (double)sum);
+								fail_msg("%s %s, %lld columns, row "
+									 "%lld: %a, %a",
+									 probe_family_name(
+										 (enum probe_family)
+											 f),
+									 dtype_name(types[t]),
+									 (long long)b.cols,
+									 (long long)r,
+									 (double)first,
+									 (double)sum);
 						}
 					}
 				}
@@ -157,8 +172,10 @@ static void normal_is_normal(void **state)
 
 				probe_batch_fill(&b, (enum probe_family)f, 9);
 				for (int64_t i = 0; i < b.rows * b.cols; i++) {
-					double a = fabs(probe_load(b.type, b.a, i)), c = fabs(probe_load(b.type, b.b, i));
-					double x = fabs(sum_at(&b, i)), w = fabs(probe_load(b.type, b.w, i % b.cols));
+					double a = fabs(probe_load(b.type, b.a, i)),
+					       c = fabs(probe_load(b.type, b.b, i));
+					double x = fabs(sum_at(&b, i)),
+					       w = fabs(probe_load(b.type, b.w, i % b.cols));
 
 					assert_true(a == 0 || a >= FLT_MIN);
 					assert_true(c == 0 || c >= FLT_MIN);
@@ -193,8 +210,8 @@ static void overflow_is_on_the_edge(void **state)
 	assert_true(finite > 100 && infinite > 100);
 }
 
-/* 16-bit results of tuned rows change when the scale is off by one unit in the last place: one way or
- * the other, in a good part of all rows. */
+/* 16-bit results of tuned rows change when the scale is off by one unit in the last place: one way
+ * or the other, in a good part of all rows. */
 static void tuned_rows_show_a_unit(void **state)
 {
 	static const enum probe_family tuned[] = {PROBE_FAMILY_exact, PROBE_FAMILY_wide};
@@ -220,8 +237,10 @@ static void tuned_rows_show_a_unit(void **state)
 						uint16_t y, above, beneath;
 
 						probe_store(b.type, &y, 0, (double)(x * s * w));
-						probe_store(b.type, &above, 0, (double)(x * nextafterf(s, 1e9f) * w));
-						probe_store(b.type, &beneath, 0, (double)(x * nextafterf(s, 0) * w));
+						probe_store(b.type, &above, 0,
+							    (double)(x * nextafterf(s, 1e9f) * w));
+						probe_store(b.type, &beneath, 0,
+							    (double)(x * nextafterf(s, 0) * w));
 						up |= above != y;
 						down |= beneath != y;
 					}
@@ -229,8 +248,8 @@ static void tuned_rows_show_a_unit(void **state)
 				}
 			}
 			if (shown * 2 < rows)
-				fail_msg("%s %s: %u of %u rows", dtype_name(types[t]), probe_family_name(tuned[k]),
-					 shown, rows);
+				fail_msg("%s %s: %u of %u rows", dtype_name(types[t]),
+					 probe_family_name(tuned[k]), shown, rows);
 			probe_batch_free(&b);
 		}
 }

@@ -53,7 +53,8 @@ static void check(const char *name, unsigned cc)
 
 		purity_check(image, bytes, cc, row[i].kernel, &p);
 		if (p.why != row[i].why || !strstr(p.detail, row[i].detail))
-			fail_msg("%s of %s for %u: %s (%s)", row[i].kernel, name, cc, reason_word(p.why), p.detail);
+			fail_msg("%s of %s for %u: %s (%s)", row[i].kernel, name, cc,
+				 reason_word(p.why), p.detail);
 	}
 	free(image);
 }
@@ -72,8 +73,8 @@ static void ptx(void **state)
 
 static void fatbins(void **state)
 {
-	static const char *const name[] = {"purity-default.fatbin", "purity-none.fatbin", "purity-speed.fatbin",
-					   "purity-size.fatbin"};
+	static const char *const name[] = {"purity-default.fatbin", "purity-none.fatbin",
+					   "purity-speed.fatbin", "purity-size.fatbin"};
 
 	for (unsigned i = 0; i < 4; i++) {
 		check(name[i], 80);
@@ -132,7 +133,8 @@ static void note(void *arg, const char *name, size_t size)
 {
 	struct seen *s = arg;
 
-	snprintf(s->names + strlen(s->names), sizeof(s->names) - strlen(s->names), "%s:%zu ", name, size);
+	snprintf(s->names + strlen(s->names), sizeof(s->names) - strlen(s->names), "%s:%zu ", name,
+		 size);
 }
 
 static void variables(void **state)
@@ -152,8 +154,9 @@ static void variables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cubins),  cmocka_unit_test(ptx),	 cmocka_unit_test(fatbins),
-		cmocka_unit_test(no_code_is_no_verdict), cmocka_unit_test(damaged), cmocka_unit_test(variables),
+		cmocka_unit_test(cubins),  cmocka_unit_test(ptx),
+		cmocka_unit_test(fatbins), cmocka_unit_test(no_code_is_no_verdict),
+		cmocka_unit_test(damaged), cmocka_unit_test(variables),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
