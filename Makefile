@@ -22,6 +22,8 @@ CPPFLAGS := -I. -I$(O)/gen -D_GNU_SOURCE
 # One set of objects serves the library, the command and the tests.
 BASE_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -ftls-model=initial-exec -pthread \
 	-fno-strict-aliasing -MMD -MP $(CPPFLAGS)
+# The two front doors use every core unless told otherwise.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 objs = $(patsubst %,$(O)/obj/%.o,$(basename $(1)))
 
 CONFIG_SRC := $(wildcard config/*.c)
@@ -45,10 +47,10 @@ setup: ## install or name what is missing (apt packages, CUDA toolkit)
 	@tools/setup $(abspath $(O))
 
 demo: setup ## run the sample decoder without and with the shim and compare
-	$(Q)$(MAKE) --no-print-directory demo-run
+	$(Q)$(MAKE) $(JOBS) --no-print-directory demo-run
 
 check: setup ## build and run all tests that this machine can run
-	$(Q)$(MAKE) --no-print-directory check-run
+	$(Q)$(MAKE) $(JOBS) --no-print-directory check-run
 
 lint: ## layers, headers, licence lines, formatting
 	@tools/lint.sh

@@ -170,10 +170,31 @@ static void zeros(struct source *s, int64_t row)
 		s->x[below(s, s->b->cols)] = ldexp(gauss(s), row % 2 ? 0 : -20);
 }
 
+/*
+ * In turn: integers, for the weights' sake; subnormal elements; and one large element among some so
+ * small that their scaled values are subnormal, though they are not. No square but the large one's,
+ * or exact ones, is more than 0.
+ */
+static void tiny(struct source *s, int64_t row)
+{
+	const struct probe_batch *b = s->b;
+	int64_t most = integer_most(b);
+
+	if (row % 3 == 0 || (row % 3 == 2 && b->type == DT_f16)) {
+		integers(s, 0);
+		return;
+	}
+	for (int64_t i = 0; i < b->cols; i++)
+		s->x[i] = row % 3 == 2 ? sign(s) * ldexp(1 + unit(s), -126 + (int)below(s, 2))
+				       : ldexp((double)(below(s, 2 * most + 1) - most),
+					       b->type == DT_f16 ? -24 : -133);
+	if (row % 3 == 2)
+		s->x[below(s, b->cols)] = ldexp(1, 5 + ilogb(sqrt((double)b->cols)));
+}
+
 void source_choose(struct source *s, int64_t row)
 {
 	double eps = s->b->eps > 0 ? s->b->eps : 1e-6;
-	int64_t most = integer_most(s->b);
 
 	s->grid = 0;
 	switch (s->b->family) {
@@ -181,11 +202,7 @@ void source_choose(struct source *s, int64_t row)
 		integers(s, row);
 		break;
 	case PROBE_FAMILY_tiny:
-		if (row % 2 == 0)
-			integers(s, 0);
-		for (int64_t i = 0; row % 2 && i < s->b->cols; i++)
-			s->x[i] = ldexp((double)(below(s, 2 * most + 1) - most),
-					s->b->type == DT_f16 ? -24 : -133);
+		tiny(s, row);
 		break;
 	case PROBE_FAMILY_wide:
 		wide(s, row);
