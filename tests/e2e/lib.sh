@@ -76,7 +76,7 @@ learn() { # N REPORT PROGRAM ARGS...
 		AUTOFUSE_REPORT=$report AUTOFUSE_SUMMARY=no shim "$@" >"$AF_TMP/learn.out" || return
 		[ "$(field "$report" launches/fused)" -gt 0 ] &&
 			[ "$(field "$report" patterns/add_rmsnorm/rejected/no-verdict)" = 0 ] && return
-		sleep "${LEARN_SLEEP:-2}"
+		sleep "$([ "$AF_BACKEND" = soft ] && echo 2 || echo 0.7)" # about as long as a probe
 	done
 	return 1
 }
