@@ -224,6 +224,10 @@ static void canonical(const struct group *g, double eps, struct fields *f)
 		f->round = FIELD_round_NONE;
 	if (t == DT_f16)
 		f->ftz = f->addftz = 0;
+	/* Two halves' product is exact in float and three halves' is rounded once, in any order. */
+	if (t == DT_f16 && g->bound[ADD_RMSNORM_W].dtype == DT_f16 &&
+	    f->round == FIELD_round_SCALE && f->weight == FIELD_weight_PLAIN)
+		f->product = FIELD_product_XS_W;
 	if (eps == 0 && f->mean == FIELD_mean_AFTER)
 		f->mean = FIELD_mean_DIV;
 	/* Where the approximate reciprocal of n is the rounded one, these are the same; where it is

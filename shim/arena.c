@@ -12,9 +12,10 @@
 #include "shim/worker.h"
 
 enum {
-	SETTLE_TICKS = 5,    /* polls (about a millisecond each) without an allocation of the program's */
-	GIVE_UP_TICKS = 500, /* some programs never settle */
-	BYTES_MIN = 8 << 20,   /* small first checks must not starve later, larger ones */
+	SETTLE_TICKS =
+		5, /* polls (about a millisecond each) without an allocation of the program's */
+	GIVE_UP_TICKS = 500,    /* some programs never settle */
+	BYTES_MIN = 8 << 20,    /* small first checks must not starve later, larger ones */
 	BYTES_LEAST = 64 << 10, /* a smaller check_memory means no live checks */
 	COUNTER_BYTES = 256,
 	SLOTS_BYTES = ARENA_SIGNALS * ARENA_SLOT_WORDS * 8,
@@ -52,7 +53,8 @@ struct arena *arena_get(const struct ours *o, uint64_t bytes)
 	struct arena *a = find(o);
 	unsigned long most = process.config.opt.check_memory;
 
-	if (a && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_READY && (!bytes || a->bytes))
+	if (a && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_READY &&
+	    (!bytes || a->bytes))
 		return a;
 	if (bytes && (most < BYTES_LEAST || (a && a->denied)))
 		return NULL;
@@ -151,8 +153,8 @@ static bool collect(struct arena *a, struct signal *done, bool *same, unsigned *
 			waiting = true;
 			continue;
 		}
-		same[*ndone] = !slot[0] ||
-			       (process.config.opt.numerics == NUMERICS_CLOSE && slot[1] <= 1);
+		same[*ndone] =
+			!slot[0] || (process.config.opt.numerics == NUMERICS_CLOSE && slot[1] <= 1);
 		done[(*ndone)++] = *s;
 		s->ticket = 0;
 		if (i == 0)

@@ -6,7 +6,8 @@
 #include "shim/ours.h"
 #include "shim/verdict.h"
 
-/* A slot is what fused_publish writes: elements that differ, greatest distance, ticket; one spare. */
+/* A slot is what fused_publish writes: elements that differ, greatest distance, ticket; one spare.
+ */
 enum { ARENA_SIGNALS = 16, ARENA_SLOT_WORDS = 4 };
 
 /* A result or completion that the device reports through host-mapped memory. */
@@ -25,14 +26,14 @@ enum arena_state { ARENA_NONE, ARENA_WANTED, ARENA_READY, ARENA_GONE };
 struct arena {
 	CUcontext ctx;
 	uint64_t generation;
-	int state;          /* enum arena_state, atomic */
-	uint64_t want;      /* bytes for checks that were asked for */
-	uint64_t bytes;     /* that there are */
+	int state;      /* enum arena_state, atomic */
+	uint64_t want;  /* bytes for checks that were asked for */
+	uint64_t bytes; /* that there are */
 	CUdeviceptr base, counter, slots_dev;
 	volatile uint64_t *slots; /* host side: ARENA_SIGNALS of ARENA_SLOT_WORDS u64 */
-	bool denied;        /* no memory for checks, or it had to be given back: not asked again */
-	int busy;           /* a check uses it; atomic */
-	uint64_t tickets;   /* last one given out; atomic */
+	bool denied;      /* no memory for checks, or it had to be given back: not asked again */
+	int busy;         /* a check uses it; atomic */
+	uint64_t tickets; /* last one given out; atomic */
 	struct signal signal[ARENA_SIGNALS]; /* [0] belongs to the check under way */
 	unsigned ticks;
 	uint64_t events_seen;

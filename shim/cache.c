@@ -33,16 +33,16 @@ static struct {
 	pthread_mutex_t lock; /* guards what follows */
 	int dirfd;            /* -1: no cache */
 	char dir[4096], file[64];
-	struct entry *entry;  /* newest record of every key, as last read */
-	off_t size;           /* of the file when it was read */
+	struct entry *entry; /* newest record of every key, as last read */
+	off_t size;          /* of the file when it was read */
 	ino_t inode;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .dirfd = -1};
 
 static const char *const kind_word[] = {
 	[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
 
-/* "af1 KEY SITE,SITE,.. KIND WHY ROWS CANDIDATE DETAIL #CHECKSUM": one line, the checksum is over all
- * before '#'. */
+/* "af1 KEY SITE,SITE,.. KIND WHY ROWS CANDIDATE DETAIL #CHECKSUM": one line, the checksum is over
+ * all before '#'. */
 static int format(const struct cache_record *r, char *line)
 {
 	int n = sprintf(line, "af1 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
@@ -114,7 +114,8 @@ static void forget_all(void)
 {
 	struct entry *e, *next;
 
-	HASH_ITER(hh, cache.entry, e, next) {
+	HASH_ITER(hh, cache.entry, e, next)
+	{
 		HASH_DEL(cache.entry, e);
 		free(e);
 	}
@@ -128,13 +129,14 @@ static int open_file(int flags, struct stat *st)
 
 	if (fd < 0) {
 		if (errno != ENOENT)
-			log_warn_once("cannot open %s/%s: %s; nothing is kept between runs", cache.dir,
-				      cache.file, strerror(errno));
+			log_warn_once("cannot open %s/%s: %s; nothing is kept between runs",
+				      cache.dir, cache.file, strerror(errno));
 		return -1;
 	}
 	if (!fstat(fd, st) && S_ISREG(st->st_mode) && cache_dir_own(st) && st->st_size <= FILE_MAX)
 		return fd;
-	log_warn_once("%s/%s is not a file of this user's own; it is ignored", cache.dir, cache.file);
+	log_warn_once("%s/%s is not a file of this user's own; it is ignored", cache.dir,
+		      cache.file);
 	close(fd);
 	errno = EPERM;
 	return -1;
@@ -230,7 +232,7 @@ void cache_each(void (*fn)(void *arg, const struct cache_record *r), void *arg)
 	if (cache.dirfd >= 0) {
 		refresh();
 		HASH_ITER(hh, cache.entry, e, next)
-			fn(arg, &e->r);
+		fn(arg, &e->r);
 	}
 	pthread_mutex_unlock(&cache.lock);
 }
@@ -263,8 +265,8 @@ static void compact(void)
 	if (fd < 0)
 		return;
 	HASH_ITER(hh, cache.entry, e, next)
-		if ((n = format(&e->r, line)) > 0)
-			ok &= write(fd, line, (size_t)n) == n;
+	if ((n = format(&e->r, line)) > 0)
+		ok &= write(fd, line, (size_t)n) == n;
 	ok &= !fdatasync(fd);
 	close(fd);
 	if (!ok || renameat(cache.dirfd, tmp, cache.dirfd, cache.file))

@@ -22,10 +22,10 @@ struct cache_record {
 	struct key key;
 	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member; 0 if unknown */
 	enum cache_kind kind;
-	enum reason why;        /* CACHE_REJECT */
-	int64_t rows;           /* largest proven number of rows */
-	char candidate[96];     /* candidate_name, or "" */
-	char detail[160];       /* for people: pattern, kernels, or what went wrong; no newline */
+	enum reason why;    /* CACHE_REJECT */
+	int64_t rows;       /* largest proven number of rows */
+	char candidate[96]; /* candidate_name, or "" */
+	char detail[160];   /* for people: pattern, kernels, or what went wrong; no newline */
 };
 
 /* dir: the cache option ("" for the default place, "none" for no cache). 0, or -1 with the cache
@@ -45,7 +45,8 @@ int cache_put(const struct cache_record *r);
 /* The crash marker: present while a fused kernel's first use in this process is under way. */
 int cache_mark(struct key key);
 void cache_unmark(struct key key);
-/* Calls fn for every key whose marker was left by a process that no longer lives, and removes it. */
+/* Calls fn for every key whose marker was left by a process that no longer lives, and removes it.
+ */
 void cache_left_marks(void (*fn)(void *arg, struct key key), void *arg);
 
 #endif

@@ -60,12 +60,13 @@ int cache_dir_open(const char *path)
 	if (fd < 0 && errno == ENOENT && !make_path(path))
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		log_warn("cannot use the cache directory %s: %s; nothing is kept between runs", path,
-			 strerror(errno));
+		log_warn("cannot use the cache directory %s: %s; nothing is kept between runs",
+			 path, strerror(errno));
 		return -1;
 	}
 	if (fstat(fd, &st) || !cache_dir_own(&st)) {
-		log_warn("the cache directory %s belongs to, or can be written by, somebody else; nothing is kept between runs",
+		log_warn("the cache directory %s belongs to, or can be written by, somebody else; "
+			 "nothing is kept between runs",
 			 path);
 		close(fd);
 		return -1;

@@ -97,7 +97,8 @@ void cache_unmark(struct key key)
 void cache_left_marks(void (*fn)(void *arg, struct key key), void *arg)
 {
 	uint64_t here = boot();
-	int fd = cache_dirfd() < 0 ? -1 : openat(cache_dirfd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = cache_dirfd() < 0 ? -1
+				   : openat(cache_dirfd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 

@@ -62,8 +62,8 @@ static bool launch(const struct ours *o, CUstream stream, const struct fused_lau
 	CUfunction f = ours_function(o, l->kernel);
 	void *params[] = {(void *)l->params};
 
-	if (!f || real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-				      l->block[2], l->shmem, stream, params, NULL))
+	if (!f || real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+				      l->block[1], l->block[2], l->shmem, stream, params, NULL))
 		return false;
 	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
 	return true;
@@ -104,7 +104,8 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 	/* Room for what the whole group may read and write beside it: twice the first member's. */
 	a = arena_get(o, 2 * all + (1 << 16));
 	if (!a || !reads ||
-	    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
 		return false;
 	memset(c, 0, sizeof(*c));
 	c->arena = a;
@@ -228,15 +229,17 @@ void check_run(struct check *c, const struct ours *o, CUstream stream, const str
 
 			if (!copy_of(c, g, &g->bound[i], &rows))
 				ok = !real.cuMemsetD8Async(s.bound[i].addr, 0xa5,
-							   (size_t)(s.rows * s.bound[i].pitch), stream);
+							   (size_t)(s.rows * s.bound[i].pitch),
+							   stream);
 		}
 	}
 	ok = ok && launch(o, stream, &l);
 	for (unsigned i = 0; ok && i < g->nbound; i++) {
 		if (!(g->bound[i].use & BOUND_WRITE))
 			continue;
-		fused_compare(s.bound[i].addr, s.bound[i].pitch, g->bound[i].addr, g->bound[i].pitch,
-			      s.rows, g->cols, (enum dtype)g->bound[i].dtype, a->counter, &l);
+		fused_compare(s.bound[i].addr, s.bound[i].pitch, g->bound[i].addr,
+			      g->bound[i].pitch, s.rows, g->cols, (enum dtype)g->bound[i].dtype,
+			      a->counter, &l);
 		ok = launch(o, stream, &l);
 	}
 	publish(c, o, stream, ok ? v : NULL, ok ? g->rows : 0);

@@ -39,7 +39,8 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
  * False (and the check is over) if there is no room. */
 bool check_last(struct check *c, CUstream stream, const struct group *g);
 
-/* Called after the last member was launched: runs the candidate, compares, publishes. Ends the check. */
+/* Called after the last member was launched: runs the candidate, compares, publishes. Ends the
+ * check. */
 void check_run(struct check *c, const struct ours *o, CUstream stream, const struct group *g,
 	       struct verdict *v);
 
@@ -55,7 +56,8 @@ void check_first_use(const struct ours *o, CUstream stream, struct verdict *v);
 /* The device worker's poll: collects results. True while some are outstanding. */
 bool check_poll(void);
 
-/* The program ran out of device memory: gives back what is not in use. True if anything was freed. */
+/* The program ran out of device memory: gives back what is not in use. True if anything was freed.
+ */
 bool check_release_memory(void);
 /* The context is about to go: its arena goes with it. */
 void check_drop_context(CUcontext ctx);

@@ -30,12 +30,13 @@ static CUresult send(const struct own_launch *own)
 	const struct call *c = (const struct call *)own;
 
 	if (c->config)
-		return (own->ptsz ? real.cuLaunchKernelEx_ptsz : real.cuLaunchKernelEx)(
-			c->config, c->f, c->params, c->extra);
+		return (own->ptsz ? real.cuLaunchKernelEx_ptsz
+				  : real.cuLaunchKernelEx)(c->config, c->f, c->params, c->extra);
 	if (c->cooperative)
-		return (own->ptsz ? real.cuLaunchCooperativeKernel_ptsz : real.cuLaunchCooperativeKernel)(
-			c->f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
-			c->shmem, own->stream, c->params);
+		return (own->ptsz ? real.cuLaunchCooperativeKernel_ptsz
+				  : real.cuLaunchCooperativeKernel)(
+			c->f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1],
+			c->block[2], c->shmem, own->stream, c->params);
 	return (own->ptsz ? real.cuLaunchKernel_ptsz : real.cuLaunchKernel)(
 		c->f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
 		c->shmem, own->stream, c->params, c->extra);
@@ -165,7 +166,8 @@ static CUresult guarded(struct call *c)
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 		}
 		decode_launch(&l, &op);
-		if (op.code != OP_opaque && !op.vetted && __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		if (op.code != OP_opaque && !op.vetted &&
+		    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 			op.vetted = vetted(&l, &op);
 	}
 	if (record_on)
@@ -189,11 +191,16 @@ static CUresult launch(struct call *c)
 }
 
 static CUresult launch_plain(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-			     unsigned by, unsigned bz, unsigned shmem, CUstream stream, void **params,
-			     void **extra, bool ptsz, bool cooperative)
+			     unsigned by, unsigned bz, unsigned shmem, CUstream stream,
+			     void **params, void **extra, bool ptsz, bool cooperative)
 {
-	struct call c = {.own = {send, stream, ptsz}, .f = f, .grid = {gx, gy, gz},
-			 .block = {bx, by, bz}, .shmem = shmem, .params = params, .extra = extra,
+	struct call c = {.own = {send, stream, ptsz},
+			 .f = f,
+			 .grid = {gx, gy, gz},
+			 .block = {bx, by, bz},
+			 .shmem = shmem,
+			 .params = params,
+			 .extra = extra,
 			 .cooperative = cooperative};
 
 	return launch(&c);
@@ -202,28 +209,33 @@ static CUresult launch_plain(CUfunction f, unsigned gx, unsigned gy, unsigned gz
 static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
 			  bool ptsz)
 {
-	struct call c = {.own = {send, NULL, ptsz}, .f = f, .params = params, .extra = extra,
+	struct call c = {.own = {send, NULL, ptsz},
+			 .f = f,
+			 .params = params,
+			 .extra = extra,
 			 .config = config};
 
 	if (!config) /* the driver's to refuse */
 		return send(&c.own);
 	c.own.stream = config->hStream;
-	memcpy(c.grid, (unsigned[]){config->gridDimX, config->gridDimY, config->gridDimZ}, sizeof(c.grid));
+	memcpy(c.grid, (unsigned[]){config->gridDimX, config->gridDimY, config->gridDimZ},
+	       sizeof(c.grid));
 	memcpy(c.block, (unsigned[]){config->blockDimX, config->blockDimY, config->blockDimZ},
 	       sizeof(c.block));
 	c.shmem = config->sharedMemBytes;
 	return launch(&c);
 }
 
-CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-			unsigned bz, unsigned shmem, CUstream stream, void **params, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			unsigned by, unsigned bz, unsigned shmem, CUstream stream, void **params,
+			void **extra)
 {
 	return launch_plain(f, gx, gy, gz, bx, by, bz, shmem, stream, params, extra, false, false);
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-			     unsigned by, unsigned bz, unsigned shmem, CUstream stream, void **params,
-			     void **extra)
+			     unsigned by, unsigned bz, unsigned shmem, CUstream stream,
+			     void **params, void **extra)
 {
 	return launch_plain(f, gx, gy, gz, bx, by, bz, shmem, stream, params, extra, true, false);
 }
@@ -247,7 +259,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **par
 	return launch_ex(config, f, params, extra, false);
 }
 
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params,
+			       void **extra)
 {
 	return launch_ex(config, f, params, extra, true);
 }

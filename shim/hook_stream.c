@@ -66,28 +66,33 @@ static bool through(void)
 	return (!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || guard_held();
 }
 
-/* The per-thread stream's captures are told apart by thread only in the driver; counting is enough. */
-#define CAPTURE_BEGIN(name, params, args, ptsz)                              \
-	CUresult name params                                                       \
-	{                                                                          \
-		CUresult r;                                                        \
-                                                                                   \
-		if (through())                                                     \
-			return real.name args;                                     \
-		record_call(CALL_##name, true, stream, ptsz);                      \
-		r = capture_begins(stream);                                        \
-		return r ? r : capture_begun(stream, real.name args);              \
+/* The per-thread stream's captures are told apart by thread only in the driver; counting is enough.
+ */
+#define CAPTURE_BEGIN(name, params, args, ptsz)                                                    \
+	CUresult name params                                                                       \
+	{                                                                                          \
+		CUresult r;                                                                        \
+                                                                                                   \
+		if (through())                                                                     \
+			return real.name args;                                                     \
+		record_call(CALL_##name, true, stream, ptsz);                                      \
+		r = capture_begins(stream);                                                        \
+		return r ? r : capture_begun(stream, real.name args);                              \
 	}
 
 CAPTURE_BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), false)
 CAPTURE_BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), true)
-CAPTURE_BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), false)
-CAPTURE_BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), true)
-#define TO_GRAPH_PARAMS                                                                           \
-	(CUstream stream, CUgraph graph, const CUgraphNode *deps, const CUgraphEdgeData *edges,  \
+CAPTURE_BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode),
+	      false)
+CAPTURE_BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
+	      (stream, mode), true)
+#define TO_GRAPH_PARAMS                                                                            \
+	(CUstream stream, CUgraph graph, const CUgraphNode *deps, const CUgraphEdgeData *edges,    \
 	 size_t n, CUstreamCaptureMode mode)
-CAPTURE_BEGIN(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMS, (stream, graph, deps, edges, n, mode), false)
-CAPTURE_BEGIN(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMS, (stream, graph, deps, edges, n, mode), true)
+CAPTURE_BEGIN(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMS, (stream, graph, deps, edges, n, mode),
+	      false)
+CAPTURE_BEGIN(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMS,
+	      (stream, graph, deps, edges, n, mode), true)
 
 /* A capture that was invalidated ends too, with an error; one that is still under way does not. */
 static CUresult capture_end(CUstream s, CUresult r, bool ptsz)

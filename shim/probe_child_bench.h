@@ -23,6 +23,9 @@ struct bench {
 	int64_t rows;              /* room for */
 };
 
+/* Bytes of one row of a slot's elements. */
+size_t bench_row_bytes(const struct group *g, unsigned slot);
+
 bool bench_open(struct probe *p, struct bench *b, int64_t rows);
 
 /* A batch with as many rows as the arena has. */

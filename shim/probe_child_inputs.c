@@ -171,6 +171,20 @@ static void zeros(struct source *s, int64_t row)
 }
 
 /*
+ * Integers so large that they times a weight overflow, though they times the scale do not; and so
+ * small that the scale is large and overflows with a weight. Halves go no further than they can.
+ */
+static void extreme(struct source *s, int64_t row)
+{
+	double up = s->b->type == DT_f16 ? 1 : row % 2 ? 0x1p48 : 0x1p-50;
+
+	integers(s, 0);
+	s->grid = 0;
+	for (int64_t i = 0; i < s->b->cols; i++)
+		s->x[i] *= up;
+}
+
+/*
  * In turn: integers, for the weights' sake; subnormal elements; and one large element among some so
  * small that their scaled values are subnormal, though they are not. No square but the large one's,
  * or exact ones, is more than 0.
@@ -204,6 +218,9 @@ void source_choose(struct source *s, int64_t row)
 	case PROBE_FAMILY_tiny:
 		tiny(s, row);
 		break;
+	case PROBE_FAMILY_extreme:
+		extreme(s, row);
+		break;
 	case PROBE_FAMILY_wide:
 		wide(s, row);
 		break;
@@ -224,7 +241,7 @@ void source_choose(struct source *s, int64_t row)
 		scaled(s, s->b->type == DT_f16 ? 0x1p-20 : 0x1p-68, 12);
 		break;
 	case PROBE_FAMILY_epsilon:
-		scaled(s, sqrt(eps) * ldexp(1, (int)(row % 4) - 3), 3);
+		scaled(s, sqrt(eps) * ldexp(1, (int)(row % 4) - 4), 3);
 		break;
 	default:
 		scaled(s, 1, 1);
@@ -301,6 +318,8 @@ static void choose_weights(struct source *s)
 
 		if (b->family == PROBE_FAMILY_tiny && i % 4)
 			w = ldexp(w, b->weight_type == DT_f16 ? -15 : i % 4 == 1 ? -126 : -132);
+		if (b->family == PROBE_FAMILY_extreme && i % 2)
+			w = b->weight_type == DT_f16 ? w * 0x1p14 : w * 0x1p126;
 		if ((b->family == PROBE_FAMILY_special || b->family == PROBE_FAMILY_zeros) &&
 		    !below(s, 8))
 			w = odd[below(s, sizeof(odd) / sizeof(*odd))];

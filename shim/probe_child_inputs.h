@@ -3,6 +3,7 @@
 #ifndef AF_SHIM_PROBE_CHILD_INPUTS_H
 #define AF_SHIM_PROBE_CHILD_INPUTS_H
 
+#include "fused/fields.h"
 #include "matcher/op.h"
 
 enum probe_family {
@@ -18,6 +19,8 @@ struct probe_batch {
 	int64_t rows, cols;
 	enum dtype type, weight_type;
 	double eps; /* what the norm adds to the mean, as far as is known */
+	struct fields
+		hint; /* a spelling that 16-bit rows shall be hard for; zero is the usual one */
 	char *a, *b, *w;
 };
 

@@ -21,6 +21,7 @@ enum {
 	ROUNDS_MIN = 24,
 	ROUNDS_MAX = 400,
 	ROUNDS_ELEMENTS = 1 << 19,
+	IDLE_ROWS = 48, /* that told nothing apart, before many candidates are given up */
 	CLOSE_BEST = 8, /* numerics = close: spellings, then orders, that go on */
 };
 
@@ -51,11 +52,16 @@ static bool allowed(const struct probe *p, enum probe_family f)
 static bool filter(struct search *s, struct probe_batch *batch, enum probe_family f)
 {
 	unsigned before = s->n;
+	const struct candidate *hint;
 
 	/* Beside the largest float, being close to it or Inf is a matter of luck. */
 	if (!s->n || !allowed(s->p, f) || (s->close && f == PROBE_FAMILY_overflow))
 		return true;
-	probe_batch_fill(batch, f, ++s->seed);
+	/* Inputs hard for one of those that are left. */
+	hint = &s->trial[++s->seed % s->n].c;
+	candidate_unpack(hint->code, &batch->hint);
+	batch->eps = candidate_eps(&s->p->group, hint);
+	probe_batch_fill(batch, f, s->seed);
 	if (!bench_reference(s->p, &s->bench, batch) ||
 	    !bench_filter(s->p, &s->bench, batch, s->trial, &s->n, s->close))
 		return false;
@@ -129,7 +135,8 @@ static bool spellings(struct search *s, const struct candidate *order)
 	/* Rows of 16-bit numbers tell little each: as many as it takes. */
 	for (unsigned i = 0; i < rounds(s) && (!i || (!s->close && ambiguous(s, &other))); i++)
 		if (!filter(s, &s->many, PROBE_FAMILY_exact) ||
-		    !filter(s, &s->many, PROBE_FAMILY_tiny))
+		    !filter(s, &s->many, PROBE_FAMILY_tiny) ||
+		    !filter(s, &s->many, PROBE_FAMILY_extreme))
 			return false;
 	keep_best(s);
 	return true;
@@ -165,7 +172,8 @@ static bool pairs(struct search *s, const struct candidate *order, unsigned nord
 			t->c.code = candidate_pack(&f);
 		}
 	free(spelling);
-	if (!filter_singles(s, PROBE_FAMILY_wide, PROBE_FAMILY_overflow))
+	if (!filter_singles(s, PROBE_FAMILY_wide,
+			    s->one.type == DT_f16 ? PROBE_FAMILY_wide : PROBE_FAMILY_overflow))
 		return false;
 	keep_best(s);
 	return true;
@@ -178,6 +186,7 @@ static bool all_families(struct search *s)
 						  PROBE_FAMILY_exact, PROBE_FAMILY_epsilon,
 						  PROBE_FAMILY_tiny};
 	unsigned other;
+	int64_t idle = 0;
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
 		if (!filter(s, &s->many, (enum probe_family)f))
@@ -188,8 +197,10 @@ static bool all_families(struct search *s)
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
 			if (!filter(s, &s->many, apart[k]))
 				return false;
-		if (s->n > FEW && s->n == before)
-			break; /* these inputs will not do it (the `inputs` option) */
+		/* Do these inputs not do it (the `inputs` option)? */
+		idle = s->n == before ? idle + s->many.rows : 0;
+		if (s->n > FEW && idle > IDLE_ROWS)
+			break;
 	}
 	return true;
 }

@@ -18,11 +18,11 @@ struct pair {
 };
 enum { PAIRS = TUNED_COLUMNS / 2, WEIGHTS = 128, ELEMENTS = 256 };
 
-/* How far v, in [1/4, 2), is from the middle of two numbers of that many digits, in units of their
+/* How far v, in [1/2, 1), is from the middle of two numbers of that many digits, in units of their
  * distance. */
 static double off_middle(int p, double v)
 {
-	double u = v * (double)(1 << (v >= 1 ? p - 1 : v >= 0.5 ? p : p + 1));
+	double u = v * (double)(1 << p);
 
 	return u - (double)(int64_t)u - 0.5;
 }
@@ -44,13 +44,60 @@ static void keep_pair(struct pair *list, struct pair p)
 		list[k] = p;
 }
 
-static double scale_of(const struct source *s)
+/*
+ * The arithmetic that rows are bent for, b->hint, without float's roundings: how the scale follows
+ * from the sum of squares, and which number is rounded to the type last or first.
+ */
+static double scale_of(const struct probe_batch *b, double ss)
+{
+	double n = (double)b->cols;
+
+	return 1 / sqrt(b->hint.mean == FIELD_mean_AFTER ? (ss + b->eps) / n : ss / n + b->eps);
+}
+
+static double sum_for(const struct probe_batch *b, double scale)
+{
+	double y = pow(scale, -2);
+
+	return b->hint.mean == FIELD_mean_AFTER ? y * (double)b->cols - b->eps
+						: (y - b->eps) * (double)b->cols;
+}
+
+static bool rounds_scale(const struct probe_batch *b)
+{
+	return b->hint.round == FIELD_round_SCALE || b->hint.round == FIELD_round_BOTH;
+}
+
+static double result_of(const struct probe_batch *b, double x, double scale, double w)
+{
+	bool first = b->hint.round == FIELD_round_FIRST || b->hint.round == FIELD_round_BOTH;
+
+	if (b->hint.weight == FIELD_weight_ONEPLUS)
+		w = 1 + w;
+	if (first && b->hint.product == FIELD_product_XW_S)
+		return stored(b->type, x * w) * scale;
+	return first ? x * scale : x * scale * w;
+}
+
+static double squares_of(const struct source *s)
 {
 	double ss = 0;
 
 	for (int64_t i = 0; i < s->b->cols; i++)
 		ss += s->x[i] * s->x[i];
-	return 1 / sqrt(ss / (double)s->b->cols + s->b->eps);
+	return ss;
+}
+
+/* Weight number m of WEIGHTS: for bf16 every number of [1, 2). Where 1 is added to it, smaller by
+ * some powers of two, so that the sum has many digits. */
+static double weight(struct source *s, int64_t m)
+{
+	double w = s->b->weight_type == DT_bf16 ? 1 + (double)m / WEIGHTS
+						: 1 + ((double)m + unit(s)) / WEIGHTS;
+
+	if (s->b->hint.weight == FIELD_weight_ONEPLUS)
+		w = ldexp(w, -(int)below(s, 13));
+	return stored(s->b->weight_type, w);
 }
 
 /* The closest pairs of the row on either side; the worse of the two sides' best. */
@@ -58,7 +105,7 @@ static double find_pairs(struct source *s, struct pair below_middle[PAIRS],
 			 struct pair above[PAIRS])
 {
 	struct probe_batch *b = s->b;
-	double scale = scale_of(s);
+	double scale = scale_of(b, squares_of(s));
 	int64_t n = b->cols < ELEMENTS ? b->cols : ELEMENTS, first = below(s, b->cols);
 	int e, p = digits(b->type);
 	char seen[256] = {0}; /* leading digits met */
@@ -67,6 +114,8 @@ static double find_pairs(struct source *s, struct pair below_middle[PAIRS],
 		below_middle[k] = above[k] = (struct pair){.off = 1, .at = -1};
 	if (!isfinite(scale) || scale == 0)
 		return 1;
+	if (rounds_scale(b))
+		scale = stored(b->type, scale);
 	scale = frexp(scale, &e);
 	for (int64_t i = 0; i < n; i++) {
 		struct pair q = {.at = (first + i) % b->cols};
@@ -75,10 +124,8 @@ static double find_pairs(struct source *s, struct pair below_middle[PAIRS],
 		if (x == 0 || !isfinite(x) || (b->type == DT_bf16 && seen[(int)(x * 256)]++))
 			continue;
 		for (int m = 0; m < WEIGHTS; m++) {
-			q.w = b->weight_type == DT_bf16
-				      ? 1 + (double)m / WEIGHTS
-				      : stored(b->weight_type, 1 + (m + unit(s)) / WEIGHTS);
-			q.off = off_middle(p, x * scale * q.w);
+			q.w = weight(s, m);
+			q.off = off_middle(p, frexp(result_of(b, x, scale, q.w), &e));
 			if (fabs(q.off) < 0.01)
 				keep_pair(q.off < 0 ? below_middle : above, q);
 		}
@@ -88,36 +135,42 @@ static double find_pairs(struct source *s, struct pair below_middle[PAIRS],
 
 /*
  * Changes a few elements so that the scale comes to lie where one element of the row, with some
- * weight, gives the middle of two numbers: scales next to each other then round differently. Or
- * where the element without weight does, or the scale itself, for spellings that round those.
+ * weight, gives the middle of two numbers: scales next to each other then round differently. Where
+ * the scale is rounded itself, often where that is at its middle.
  */
 static void aim(struct source *s)
 {
-	enum { PIECES = 6, GOALS = 256 };
+	enum { PIECES = 8, GOALS = 256 };
 	struct probe_batch *b = s->b;
-	int64_t at[PIECES], n = b->cols / 4 < PIECES ? b->cols / 4 : PIECES;
-	double base = 0, goal = 0;
-	int p = digits(b->type), e, what = (int)below(s, 3);
+	int64_t at[PIECES], n = b->cols < 24 && below(s, 2) ? b->cols - 1 : b->cols / 4;
+	double base, scale, goal = 0;
+	int p = digits(b->type), e;
+	bool itself = rounds_scale(b) && below(s, 3);
+	double edge = (below(s, 2) ? 0.5 : -0.5) + (unit(s) - 0.5) / 4 +
+		      (below(s, 2) ? (double)below(s, 7) - 3 : 0);
 
+	n = n < PIECES ? n : PIECES;
 	for (int64_t k = 0; k < n; k++)
 		at[k] = k * (b->cols / n) + below(s, b->cols / n);
 	for (int64_t k = 0; k < n; k++)
 		s->x[at[k]] = 0;
-	for (int64_t i = 0; i < b->cols; i++)
-		base += s->x[i] * s->x[i];
+	base = squares_of(s);
+	scale = scale_of(b, base);
 	for (int i = 0; n && i < GOALS; i++) {
-		double x = what == 2 ? 1 : fabs(s->x[below(s, b->cols)]);
-		double w =
-			what ? 1 : stored(b->weight_type, 1 + (double)below(s, WEIGHTS) / WEIGHTS);
-		double v = x * w / sqrt(base / (double)b->cols + b->eps), unit_of_v, ss;
+		double x = fabs(s->x[below(s, b->cols)]), v, unit_of_v, ss;
 
-		if (x == 0)
+		v = itself ? scale : result_of(b, x, scale, weight(s, below(s, WEIGHTS)));
+		if (v == 0 || !isfinite(v))
 			continue;
 		/* The next middle below v wants a smaller scale: a larger sum. */
 		frexp(v, &e);
 		unit_of_v = ldexp(1, e - p);
-		v = (floor(v / unit_of_v - 0.5) + 0.5) * unit_of_v;
-		ss = (pow(x * w / v, 2) - b->eps) * (double)b->cols;
+		ss = (floor(v / unit_of_v - 0.5) + 0.5) * unit_of_v;
+		/* A middle of the type's numbers is a float: aim where that float begins or ends,
+		 * or as far from there as the kernel's sum may be from the true one. */
+		if (itself)
+			ss += ldexp(edge, e - 24);
+		ss = sum_for(b, scale * ss / v);
 		if (ss > base && (goal == 0 || ss < goal))
 			goal = ss;
 	}
@@ -134,7 +187,9 @@ void source_tune(struct source *s, int64_t row)
 	struct probe_batch *b = s->b;
 	struct pair below_middle[PAIRS], above[PAIRS];
 	double *best = malloc((size_t)b->cols * sizeof(*best)), closest = 2;
-	int tries = b->type == DT_bf16 && b->family == PROBE_FAMILY_exact ? 12 : 2;
+	int tries = b->cols < 64                                            ? 24
+		    : b->type == DT_bf16 && b->family == PROBE_FAMILY_exact ? 12
+									    : 2;
 
 	for (int i = 0; best && i < tries; i++) {
 		double off;
@@ -166,6 +221,8 @@ void source_tune(struct source *s, int64_t row)
 			below_middle[i].at = below_middle[i].at == c ? p.at : below_middle[i].at;
 			above[i].at = above[i].at == c ? p.at : above[i].at;
 		}
-		probe_store(b->weight_type, b->w, c, p.w * sign(s));
+		/* 1 + w is not as large for -w. */
+		probe_store(b->weight_type, b->w, c,
+			    b->hint.weight == FIELD_weight_ONEPLUS ? p.w : p.w * sign(s));
 	}
 }

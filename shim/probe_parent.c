@@ -27,9 +27,14 @@ struct job {
 };
 
 /* Variables that would make the child something else than a plain program of its own. */
-static const char *const dropped[] = {"LD_PRELOAD=", "LD_AUDIT=", "AUTOFUSE=", "AUTOFUSE_RECORD=",
-				      "AUTOFUSE_REPORT=", "CUDA_INJECTION64_PATH=",
-				      "NVTX_INJECTION64_PATH=", "CUDA_LAUNCH_BLOCKING="};
+static const char *const dropped[] = {"LD_PRELOAD=",
+				      "LD_AUDIT=",
+				      "AUTOFUSE=",
+				      "AUTOFUSE_RECORD=",
+				      "AUTOFUSE_REPORT=",
+				      "CUDA_INJECTION64_PATH=",
+				      "NVTX_INJECTION64_PATH=",
+				      "CUDA_LAUNCH_BLOCKING="};
 
 static char **child_environment(void)
 {
@@ -62,7 +67,9 @@ static int command(char *path, size_t size)
 	const char *slash;
 
 	if (option && option[0])
-		return (size_t)snprintf(path, size, "%s", option) < size && !access(path, X_OK) ? 0 : -1;
+		return (size_t)snprintf(path, size, "%s", option) < size && !access(path, X_OK)
+			       ? 0
+			       : -1;
 	if (!dladdr((void *)probe_start, &self) || !self.dli_fname)
 		return -1;
 	slash = strrchr(self.dli_fname, '/');
@@ -92,8 +99,8 @@ static void take_answer(struct verdict *v, char *answer, int status)
 		char text[96];
 
 		snprintf(text, sizeof(text),
-			 status == -1 ? "the probe could not be started"
-			 : status == -2 ? "the probe took too long"
+			 status == -1          ? "the probe could not be started"
+			 : status == -2        ? "the probe took too long"
 			 : WIFSIGNALED(status) ? "the probe died by signal %d"
 					       : "the probe ended with status %d and no answer",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -113,7 +120,8 @@ static void take_answer(struct verdict *v, char *answer, int status)
 static void run(struct worker_job *wj)
 {
 	struct job *j = (struct job *)wj;
-	char path[4096], (*file)[4096] = calloc(PATTERN_MAX_NODES, sizeof(*file)), answer[ANSWER_MAX];
+	char path[4096], (*file)[4096] = calloc(PATTERN_MAX_NODES, sizeof(*file)),
+			 answer[ANSWER_MAX];
 	char *argv[] = {path, (char *)"probe", NULL}, **env = child_environment(), *text = NULL;
 	uint64_t offset[PATTERN_MAX_NODES];
 	int fd[PATTERN_MAX_NODES], keep[PATTERN_MAX_NODES], status = -1;
@@ -141,8 +149,10 @@ static void run(struct worker_job *wj)
 				   sizeof(answer));
 		take_answer(j->verdict, answer, status);
 	} else {
-		log_warn_once("the autofuse command was not found beside libautofuse.so; without it nothing can be proven (AUTOFUSE_PROBE_COMMAND)");
-		verdict_reject(j->verdict, REASON_NO_VERDICT, "the probe could not be started", false);
+		log_warn_once("the autofuse command was not found beside libautofuse.so; without "
+			      "it nothing can be proven (AUTOFUSE_PROBE_COMMAND)");
+		verdict_reject(j->verdict, REASON_NO_VERDICT, "the probe could not be started",
+			       false);
 	}
 	for (unsigned i = 0; i < nkeep; i++)
 		close(keep[i]);

@@ -30,7 +30,9 @@ static void numbers(FILE *f, const char *name, const uint32_t v[3])
 
 static void operand(FILE *f, const struct operand *o)
 {
-	fprintf(f, "{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %u, \"addr\": \"%" PRIx64 "\", \"size\": [",
+	fprintf(f,
+		"{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %u, \"addr\": \"%" PRIx64
+		"\", \"size\": [",
 		role_name(o->role), dtype_name(o->dtype), o->access, o->addr);
 	for (unsigned i = 0; i < o->ndim; i++)
 		fprintf(f, "%s%" PRId64, i ? ", " : "", o->size[i]);
@@ -53,8 +55,8 @@ static void op(FILE *f, const struct op *op)
 	}
 	fputs("], \"slot\": [", f);
 	for (unsigned i = 0; i < op->nslot; i++)
-		fprintf(f, "%s[%u, %u, \"%s\"]", i ? ", " : "", op->slot[i].offset, op->slot[i].bytes,
-			role_name(op->slot[i].role));
+		fprintf(f, "%s[%u, %u, \"%s\"]", i ? ", " : "", op->slot[i].offset,
+			op->slot[i].bytes, role_name(op->slot[i].role));
 	fputs("]}", f);
 }
 
@@ -65,7 +67,8 @@ static void member(FILE *f, const struct member *m, const char *file, uint64_t o
 
 	fputs("{\"name\": ", f);
 	string(f, k->name);
-	fprintf(f, ", \"hash\": \"%016" PRIx64 "%016" PRIx64 "\", \"image\": {\"file\": ", k->image[0],
+	fprintf(f,
+		", \"hash\": \"%016" PRIx64 "%016" PRIx64 "\", \"image\": {\"file\": ", k->image[0],
 		k->image[1]);
 	string(f, file);
 	fprintf(f, ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", offset, img->bytes);
@@ -87,8 +90,9 @@ void probe_request(FILE *f, const struct verdict *v, const struct group *g, int 
 {
 	const struct options *o = &process.config.opt;
 
-	fprintf(f, "{\"pattern\": \"%s\", \"device\": %d, \"key\": \"%016" PRIx64 "%016" PRIx64
-		   "\", \"site\": \"%016" PRIx64 "\", \"cache\": ",
+	fprintf(f,
+		"{\"pattern\": \"%s\", \"device\": %d, \"key\": \"%016" PRIx64 "%016" PRIx64
+		"\", \"site\": \"%016" PRIx64 "\", \"cache\": ",
 		g->pattern->name, device, v->key.hash[0], v->key.hash[1], v->site[0]);
 	string(f, cache_dir() ? cache_dir() : "none");
 	fprintf(f, ", \"seconds\": %ld, \"inputs\": ", o->probe_seconds);

@@ -229,7 +229,8 @@ void record_alloc(uint64_t base, uint64_t bytes, int device, unsigned flags)
 {
 	if (!record_on || !begin())
 		return;
-	put("{\"k\":\"alloc\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\",\"dev\":%d,\"flags\":%u",
+	put("{\"k\":\"alloc\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64
+	    "\",\"dev\":%d,\"flags\":%u",
 	    base, base + bytes, device, flags);
 	end();
 }
@@ -238,6 +239,7 @@ void record_free(uint64_t base, uint64_t bytes)
 {
 	if (!record_on || !begin())
 		return;
-	put("{\"k\":\"free\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\"", base, base + bytes);
+	put("{\"k\":\"free\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\"", base,
+	    base + bytes);
 	end();
 }

@@ -18,11 +18,11 @@ void record_start(void);
 /* Writes what is buffered; later calls record nothing. */
 void record_stop(void);
 
-/* A launch about to be made or held, with l->params where the layout is known; else params, the bytes
- * of its CU_LAUNCH_PARAM_BUFFER, if it has one. ex: it came as cuLaunchKernelEx with nattr
+/* A launch about to be made or held, with l->params where the layout is known; else params, the
+ * bytes of its CU_LAUNCH_PARAM_BUFFER, if it has one. ex: it came as cuLaunchKernelEx with nattr
  * attributes. Returns its index among the launch lines. */
-uint64_t record_launch(const struct launch *l, const struct kernel_rec *rec, bool ex, unsigned nattr,
-		       const void *params, size_t bytes);
+uint64_t record_launch(const struct launch *l, const struct kernel_rec *rec, bool ex,
+		       unsigned nattr, const void *params, size_t bytes);
 
 /* Any other call. has_stream: it is ordered on `stream` (as the program passed it). */
 void record_call(unsigned call, bool has_stream, CUstream stream, bool ptsz);

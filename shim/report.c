@@ -37,7 +37,8 @@ static void list_group(const struct group *g, enum outcome outcome, enum reason 
 
 	if (report.total.nitem == report.capacity) {
 		unsigned more = report.capacity ? 2 * report.capacity : 1024;
-		void *p = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item)) : NULL;
+		void *p = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item))
+					     : NULL;
 
 		if (!p) {
 			report.list = false;
@@ -130,11 +131,16 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 	else if (t->checked)
 		snprintf(text, size, "none fused, %llu checked", t->checked);
 	else if (!sig_count())
-		snprintf(text, size, "none fused: no kernel signatures are configured (AUTOFUSE_CONFIG=file.ini; README, \"Configuration\")");
+		snprintf(text, size,
+			 "none fused: no kernel signatures are configured "
+			 "(AUTOFUSE_CONFIG=file.ini; README, \"Configuration\")");
 	else if (!t->known_kernels)
-		snprintf(text, size, "none fused: no kernel of this program has a signature (AUTOFUSE_REPORT=file lists its kernels)");
+		snprintf(text, size,
+			 "none fused: no kernel of this program has a signature "
+			 "(AUTOFUSE_REPORT=file lists its kernels)");
 	else
-		snprintf(text, size, "none fused: no pattern was found among the kernels with signatures");
+		snprintf(text, size,
+			 "none fused: no pattern was found among the kernels with signatures");
 }
 
 static void summary(const struct report_totals *t)
@@ -149,7 +155,8 @@ static void summary(const struct report_totals *t)
 	}
 	for (unsigned p = 0; p < PATTERN_COUNT && n < sizeof(text); p++)
 		if (t->pattern[p].outcome[OUTCOME_FUSED])
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s fused", n ? ", " : "",
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s fused",
+					      n ? ", " : "",
 					      grouped(t->pattern[p].outcome[OUTCOME_FUSED], before),
 					      pattern_get((enum pattern_id)p)->name);
 	if (t->checked && n < sizeof(text))

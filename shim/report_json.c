@@ -34,8 +34,8 @@ static void json_patterns(FILE *f, const struct report_totals *t)
 		const struct report_pattern *rp = &t->pattern[p];
 		const char *comma = "";
 
-		fprintf(f, "%s\n    \"%s\": {\"fused\": %llu, \"checked\": %llu, \"rejected\": {", sep,
-			pattern_get((enum pattern_id)p)->name, rp->outcome[OUTCOME_FUSED],
+		fprintf(f, "%s\n    \"%s\": {\"fused\": %llu, \"checked\": %llu, \"rejected\": {",
+			sep, pattern_get((enum pattern_id)p)->name, rp->outcome[OUTCOME_FUSED],
 			rp->outcome[OUTCOME_CHECKED]);
 		for (unsigned r = 0; r < REASON_COUNT; r++)
 			if (rp->rejected[r]) {
@@ -103,7 +103,9 @@ static void json_verdict(void *arg, const struct verdict_info *v)
 	json_string(w->f, v->state);
 	fputs(", \"candidate\": ", w->f);
 	json_string(w->f, v->candidate);
-	fprintf(w->f, ", \"reason\": \"%s\", \"rows\": %" PRId64 ", \"checks\": %u, \"fused\": %llu, \"detail\": ",
+	fprintf(w->f,
+		", \"reason\": \"%s\", \"rows\": %" PRId64
+		", \"checks\": %u, \"fused\": %llu, \"detail\": ",
 		reason_word(v->why), v->rows, v->checks, v->fused);
 	json_string(w->f, v->detail);
 	fputs("}", w->f);
@@ -116,10 +118,12 @@ void report_json(FILE *f, const struct report_totals *t)
 	struct kernel_walk walk = {f, ""};
 
 	fprintf(f, "{\n  \"pid\": %d,\n", (int)getpid());
-	fprintf(f, "  \"launches\": {\"program\": %llu, \"sent\": %llu, \"fused\": %llu, \"own\": %llu},\n",
+	fprintf(f,
+		"  \"launches\": {\"program\": %llu, \"sent\": %llu, \"fused\": %llu, \"own\": "
+		"%llu},\n",
 		t->launches, t->launches - c->removed + c->substitute, c->substitute, c->own);
-	fprintf(f, "  \"held\": {\"held\": %llu, \"completed\": %llu, \"timed_out\": %llu},\n", c->held,
-		c->completed, c->timed_out);
+	fprintf(f, "  \"held\": {\"held\": %llu, \"completed\": %llu, \"timed_out\": %llu},\n",
+		c->held, c->completed, c->timed_out);
 	json_patterns(f, t);
 	json_groups(f, t);
 	fputs("  \"verdicts\": [", f);

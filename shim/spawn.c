@@ -80,8 +80,8 @@ static long left_ms(const struct timespec *end)
 }
 
 /* Feeds and drains the child until it closes its stdout or time is up. 0, or -1: time is up. */
-static int talk(int to, int from, const char *input, size_t len, const struct timespec *end, char *out,
-		size_t size)
+static int talk(int to, int from, const char *input, size_t len, const struct timespec *end,
+		char *out, size_t size)
 {
 	size_t sent = 0, got = 0;
 	char sink[256];
@@ -120,10 +120,12 @@ static int talk(int to, int from, const char *input, size_t len, const struct ti
 	return 0;
 }
 
-int spawn_run(const char *path, char *const argv[], char *const envp[], const char *input, size_t len,
-	      const int *keep, unsigned nkeep, bool quiet, int seconds, char *out, size_t size)
+int spawn_run(const char *path, char *const argv[], char *const envp[], const char *input,
+	      size_t len, const int *keep, unsigned nkeep, bool quiet, int seconds, char *out,
+	      size_t size)
 {
-	struct start s = {.path = path, .argv = argv, .envp = envp, .err = -1, .keep = keep, .nkeep = nkeep};
+	struct start s = {
+		.path = path, .argv = argv, .envp = envp, .err = -1, .keep = keep, .nkeep = nkeep};
 	int in[2] = {-1, -1}, back[2] = {-1, -1}, status = -1, pid = -1, late = 0;
 	struct timespec end;
 	char *stack;

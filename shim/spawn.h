@@ -9,8 +9,8 @@
 /*
  * Runs path with argv[] and envp[]; writes input to its stdin; reads its stdout into out (cut to
  * size - 1, 0-terminated). keep: descriptors the child inherits under their own numbers (up to 8).
- * quiet: its stderr is /dev/null, else the program's. Kills it after `seconds`. Returns its wait status, -1 if it could not be started, -2 if it was
- * killed. Blocks; for background threads only.
+ * quiet: its stderr is /dev/null, else the program's. Kills it after `seconds`. Returns its wait
+ * status, -1 if it could not be started, -2 if it was killed. Blocks; for background threads only.
  */
 int spawn_run(const char *path, char *const argv[], char *const envp[], const char *input,
 	      size_t len, const int *keep, unsigned nkeep, bool quiet, int seconds, char *out,

@@ -50,10 +50,11 @@ static struct {
 	unsigned nsite;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const char *const state_name[] = {
-	[VERDICT_NEW] = "new",           [VERDICT_PROBING] = "probing",
-	[VERDICT_CHECKING] = "checking", [VERDICT_USABLE] = "usable",
-	[VERDICT_REJECTED] = "rejected"};
+static const char *const state_name[] = {[VERDICT_NEW] = "new",
+					 [VERDICT_PROBING] = "probing",
+					 [VERDICT_CHECKING] = "checking",
+					 [VERDICT_USABLE] = "usable",
+					 [VERDICT_REJECTED] = "rejected"};
 
 static struct site *site_locked(uint64_t hash)
 {
@@ -108,7 +109,8 @@ static void load_crash(void *arg, struct key key)
 		memcpy(r.candidate, old.candidate, sizeof(r.candidate));
 	}
 	snprintf(r.detail, sizeof(r.detail), "a process ended during the first use");
-	log_warn("an earlier process did not survive the first use of a fused kernel; it is not used again (remove the cache directory to forget this)");
+	log_warn("an earlier process did not survive the first use of a fused kernel; it is not "
+		 "used again (remove the cache directory to forget this)");
 	cache_put(&r);
 }
 
@@ -144,7 +146,10 @@ static uint64_t fingerprint(const struct group *g, const struct ours *o)
 			const void *kernel;
 			uint64_t site;
 			uint32_t grid[3], pad;
-		} m = {l->kernel, key_site(l, &g->member[i]->op), {l->grid[0], l->grid[1], l->grid[2]}, 0};
+		} m = {l->kernel,
+		       key_site(l, &g->member[i]->op),
+		       {l->grid[0], l->grid[1], l->grid[2]},
+		       0};
 
 		h = XXH3_64bits_withSeed(&m, sizeof(m), h);
 	}
@@ -225,7 +230,8 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	e->v.cols = g->cols;
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		e->v.site[i] = key_site(&g->member[i]->launch, &g->member[i]->op);
-	snprintf(e->v.detail, sizeof(e->v.detail), "%s", g->member[g->pattern->nnode - 1]->launch.kernel->name);
+	snprintf(e->v.detail, sizeof(e->v.detail), "%s",
+		 g->member[g->pattern->nnode - 1]->launch.kernel->name);
 	adopt(&e->v);
 	HASH_ADD(hh, store.verdict, v.key, sizeof(key), e);
 	log_debug("verdict key %016" PRIx64 "%016" PRIx64 " (%s): %s", key.hash[0], key.hash[1],
@@ -329,7 +335,8 @@ void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool
 void verdict_checked(struct verdict *v, int64_t rows, bool same)
 {
 	if (!same) {
-		log_warn("a fused %s kernel gave other bytes than the program's own; it is not used again",
+		log_warn("a fused %s kernel gave other bytes than the program's own; it is not "
+			 "used again",
 			 v->pattern->name);
 		verdict_reject(v, REASON_QUARANTINED, "a live check found other bytes", true);
 		return;
@@ -377,7 +384,7 @@ bool verdict_marks(void)
 
 	pthread_mutex_lock(&store.lock);
 	HASH_ITER(hh, store.verdict, e, next)
-		any |= e->v.marked;
+	any |= e->v.marked;
 	pthread_mutex_unlock(&store.lock);
 	return any;
 }
@@ -388,7 +395,7 @@ void verdict_unmark_all(void)
 
 	pthread_mutex_lock(&store.lock);
 	HASH_ITER(hh, store.verdict, e, next)
-		verdict_unmark(&e->v);
+	verdict_unmark(&e->v);
 	pthread_mutex_unlock(&store.lock);
 }
 
@@ -397,11 +404,16 @@ void verdict_each(void (*fn)(void *arg, const struct verdict_info *v), void *arg
 	struct entry *e, *next;
 
 	pthread_mutex_lock(&store.lock);
-	HASH_ITER(hh, store.verdict, e, next) {
+	HASH_ITER(hh, store.verdict, e, next)
+	{
 		const struct verdict *v = &e->v;
-		struct verdict_info i = {.key = v->key, .pattern = v->pattern->name,
-					 .state = state_name[v->state], .detail = v->detail,
-					 .why = v->why, .rows = v->rows, .checks = v->checks,
+		struct verdict_info i = {.key = v->key,
+					 .pattern = v->pattern->name,
+					 .state = state_name[v->state],
+					 .detail = v->detail,
+					 .why = v->why,
+					 .rows = v->rows,
+					 .checks = v->checks,
 					 .fused = v->fused};
 
 		if (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE)

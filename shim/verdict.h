@@ -27,16 +27,16 @@ struct verdict {
 	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member */
 	const struct pattern *pattern;
 	int64_t cols;
-	int state;                 /* enum verdict_state, atomic */
-	enum reason why;           /* REJECTED */
-	int64_t rows;              /* largest number of rows proven; atomic */
-	struct candidate candidate; /* from CHECKING on */
-	unsigned checks;           /* live checks passed in this process */
-	unsigned long long fused;  /* substitutions in this process */
+	int state;                     /* enum verdict_state, atomic */
+	enum reason why;               /* REJECTED */
+	int64_t rows;                  /* largest number of rows proven; atomic */
+	struct candidate candidate;    /* from CHECKING on */
+	unsigned checks;               /* live checks passed in this process */
+	unsigned long long fused;      /* substitutions in this process */
 	unsigned long long sampled_at; /* value of `fused` at the last live check */
-	int64_t due;               /* rows beyond the proven ones that want a live check; 0: none */
-	bool marked;               /* the crash marker is on disk */
-	bool first_use_over;       /* our kernel ran to its end once in this process */
+	int64_t due;         /* rows beyond the proven ones that want a live check; 0: none */
+	bool marked;         /* the crash marker is on disk */
+	bool first_use_over; /* our kernel ran to its end once in this process */
 	char detail[160];
 };
 
@@ -69,10 +69,10 @@ void verdict_unmark_all(void);
 struct site {
 	uint64_t hash;
 	struct verdict *verdict; /* of the last group that began here; NULL: only known from disk */
-	bool expected;           /* a group with a usable verdict has begun here (this run or before) */
-	bool vetted;             /* a usable verdict covers this launch: its extents were probed */
-	unsigned misses;         /* held launches in a row that were sent on unfused */
-	unsigned skip;           /* do not hold the next so many */
+	bool expected;   /* a group with a usable verdict has begun here (this run or before) */
+	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
+	unsigned misses; /* held launches in a row that were sent on unfused */
+	unsigned skip;   /* do not hold the next so many */
 };
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */

@@ -69,7 +69,8 @@ static void *wayout_main(void *arg)
 		if (idle >= IDLE_TICKS) {
 			__atomic_store_n(&w->wayout_asleep, 1, __ATOMIC_SEQ_CST);
 			if (!__atomic_load_n(&w->held, __ATOMIC_SEQ_CST))
-				syscall(SYS_futex, &w->wayout_asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+				syscall(SYS_futex, &w->wayout_asleep, FUTEX_WAIT_PRIVATE, 1, NULL,
+					NULL, 0);
 			__atomic_store_n(&w->wayout_asleep, 0, __ATOMIC_SEQ_CST);
 			idle = 0;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shim/window_state.h"
+#include "shim/window.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "shim/process.h"
 #include "shim/report.h"
 #include "shim/window_launch.h"
+#include "shim/window_state.h"
 
 /* Longest wait for a window whose holder is stuck in the driver (a full queue), see lock_other. */
 enum { STUCK_S = 2 };
@@ -23,8 +24,8 @@ unsigned window_count;
 static pthread_mutex_t make_lock = PTHREAD_MUTEX_INITIALIZER; /* guards creation and dropping */
 
 static __thread struct {
-	struct window *last;  /* used last by this thread */
-	struct window *held;  /* where this thread's last held launch is */
+	struct window *last; /* used last by this thread */
+	struct window *held; /* where this thread's last held launch is */
 	int tid;
 } here;
 
@@ -206,12 +207,13 @@ CUresult window_all_call(void)
 {
 	window_touch();
 	return __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? all(NULL, REASON_BARRIER)
-								 : CUDA_SUCCESS;
+								: CUDA_SUCCESS;
 }
 
 CUresult window_context_call(CUcontext ctx, enum reason why)
 {
-	const struct ours *o = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? ours_get(ctx) : NULL;
+	const struct ours *o =
+		__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? ours_get(ctx) : NULL;
 
 	return o ? all(o, why) : CUDA_SUCCESS;
 }
@@ -396,7 +398,8 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	if (o && !w && op->code != OP_opaque)
 		w = make(o, stream, kind, thread);
 	if (!w || op->code == OP_opaque) {
-		/* Nothing is held for this launch's sake; it still ends what it may conflict with. */
+		/* Nothing is held for this launch's sake; it still ends what it may conflict with.
+		 */
 		if (!w || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE)) {
 			r = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)
 				    ? window_stream_call(own->stream, own->ptsz)

@@ -9,7 +9,7 @@
 #include "shim/window_state.h"
 
 enum {
-	SHMEM_PLAIN = 48 << 10,  /* dynamic shared memory that needs no opt-in attribute */
+	SHMEM_PLAIN = 48 << 10, /* dynamic shared memory that needs no opt-in attribute */
 	GRID_YZ_MAX = 65535,
 };
 
@@ -18,7 +18,8 @@ static int state_of(const struct verdict *v)
 	return __atomic_load_n(&v->state, __ATOMIC_ACQUIRE);
 }
 
-/* A held launch answers success before the driver has seen it: only shapes that cannot be refused. */
+/* A held launch answers success before the driver has seen it: only shapes that cannot be refused.
+ */
 static bool shape_proven(const struct launch *l)
 {
 	return l->shmem <= SHMEM_PLAIN && l->grid[0] && l->grid[1] && l->grid[2] &&
@@ -33,7 +34,8 @@ static bool check_wanted(const struct verdict *v, int64_t elements)
 	if (state_of(v) == VERDICT_CHECKING || o->verify == VERIFY_ALWAYS ||
 	    (v->due && elements >= v->due * v->cols))
 		return true;
-	return o->verify == VERIFY_SAMPLE && v->fused - v->sampled_at >= (unsigned long)o->sample_every;
+	return o->verify == VERIFY_SAMPLE &&
+	       v->fused - v->sampled_at >= (unsigned long)o->sample_every;
 }
 
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
@@ -50,7 +52,8 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 	if (!s)
 		return false;
 	if (s->verdict && state_of(s->verdict) >= VERDICT_CHECKING &&
-	    state_of(s->verdict) != VERDICT_REJECTED && check_wanted(s->verdict, m->op.rows * m->op.cols)) {
+	    state_of(s->verdict) != VERDICT_REJECTED &&
+	    check_wanted(s->verdict, m->op.rows * m->op.cols)) {
 		w->want_check = true;
 		return false;
 	}
@@ -151,5 +154,8 @@ static void done(void *arg, const struct group *g, enum reason why)
 		report_group(g, OUTCOME_REJECTED, why);
 }
 
-const struct seq_policy window_policy = {.may_hold = may_hold, .memory = memory,
-					 .enabled = enabled, .verdict = verdict, .done = done};
+const struct seq_policy window_policy = {.may_hold = may_hold,
+					 .memory = memory,
+					 .enabled = enabled,
+					 .verdict = verdict,
+					 .done = done};

@@ -21,25 +21,25 @@ struct window {
 	const struct ours *ours; /* its context; ours->generation tells reused handles apart */
 	CUstream stream;
 	enum stream_kind kind;
-	int thread;              /* STREAM_PER_THREAD: whose stream; else 0 */
+	int thread; /* STREAM_PER_THREAD: whose stream; else 0 */
 	/* Guarded by lock. */
 	struct seq *seq;
-	CUresult pending;        /* error of a late submission, for the next call on this stream */
+	CUresult pending; /* error of a late submission, for the next call on this stream */
 	CUdeviceptr free_[WINDOW_FREES]; /* frees kept behind what is held */
 	unsigned nfree;
-	struct check check;      /* live check under way */
-	uint64_t check_index;    /* launch index of its first member */
+	struct check check;   /* live check under way */
+	uint64_t check_index; /* launch index of its first member */
 	/* Answers of the policy to the launch in hand. */
 	struct verdict *verdict; /* of the group just asked for */
 	bool want_check, finish_check;
 	/* Read without the lock. */
-	bool watched;            /* counted in window_watch */
-	unsigned held;           /* launches held now */
-	unsigned activity;       /* bumped by driver calls of the holding thread */
-	unsigned arms;           /* bumped whenever a launch becomes held */
-	uint64_t held_since;     /* CLOCK_MONOTONIC ns of the first launch now held */
+	bool watched;        /* counted in window_watch */
+	unsigned held;       /* launches held now */
+	unsigned activity;   /* bumped by driver calls of the holding thread */
+	unsigned arms;       /* bumped whenever a launch becomes held */
+	uint64_t held_since; /* CLOCK_MONOTONIC ns of the first launch now held */
 	bool wayout_started;
-	unsigned wayout_asleep;  /* futex: 1 while the way-out thread sleeps */
+	unsigned wayout_asleep; /* futex: 1 while the way-out thread sleeps */
 };
 
 extern const struct seq_policy window_policy; /* .arg to be filled with the window */

@@ -44,7 +44,8 @@ static CUresult send(const struct window *w, const struct launch *l)
 
 	if ((l->attrs & LAUNCH_EXTRA) || k->nparam > PARAMS_MAX)
 		return real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-					   l->block[1], l->block[2], l->shmem, w->stream, NULL, extra);
+					   l->block[1], l->block[2], l->shmem, w->stream, NULL,
+					   extra);
 	for (uint32_t i = 0; i < k->nparam; i++)
 		ptr[i] = (void *)(l->params + k->param[i].offset);
 	return real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
@@ -76,7 +77,8 @@ CUresult window_submit(struct window *w, const struct member *const *m, unsigned
 	leave(pushed);
 	missed(m[0]);
 	if (r)
-		log_info("a held launch failed (error %d); the next call on its stream reports it", r);
+		log_info("a held launch failed (error %d); the next call on its stream reports it",
+			 r);
 	return r;
 }
 
@@ -127,11 +129,14 @@ bool window_fuse(struct window *w, const struct group *g)
 	    !(f = ours_function(w->ours, l.kernel)))
 		return false;
 	verdict_mark(v);
-	r = real.cuLaunchKernel(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
-				l.shmem, w->stream, params, NULL);
+	r = real.cuLaunchKernel(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1],
+				l.block[2], l.shmem, w->stream, params, NULL);
 	if (r) {
-		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched", false);
-		log_warn_once("a fused kernel could not be launched (error %d); its pattern is left alone", r);
+		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched",
+			       false);
+		log_warn_once("a fused kernel could not be launched (error %d); its pattern is "
+			      "left alone",
+			      r);
 		return false;
 	}
 	v->fused++;

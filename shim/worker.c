@@ -11,9 +11,12 @@
 
 enum { POLL_NS = 1000000, EXIT_WAIT_S = 2 };
 
-struct worker worker_device = {.name = "autofuse-dev", .lock = PTHREAD_MUTEX_INITIALIZER,
-			       .more = PTHREAD_COND_INITIALIZER, .poll = check_poll};
-struct worker worker_probe = {.name = "autofuse-probe", .lock = PTHREAD_MUTEX_INITIALIZER,
+struct worker worker_device = {.name = "autofuse-dev",
+			       .lock = PTHREAD_MUTEX_INITIALIZER,
+			       .more = PTHREAD_COND_INITIALIZER,
+			       .poll = check_poll};
+struct worker worker_probe = {.name = "autofuse-probe",
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .more = PTHREAD_COND_INITIALIZER};
 
 static struct {

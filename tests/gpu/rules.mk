@@ -28,9 +28,6 @@ $(GPU_DIR)/probe_check: $(O)/obj/tests/gpu/probe_check.o $(GPU_BASE_OBJ) $(GPU_P
 
 $(call softgpu_companion,$(GPU_DIR)/probe_check,tests/gpu/probe_check.softgpu.cpp)
 
-# Our own kernels for the software GPU, beside the library.
-$(call softgpu_companion,$(O)/libautofuse,fused/softgpu.cpp)
-
 # The fused kernels against plain ones.
 REFERENCES := $(GPU_DIR)/reference-ieee.fatbin $(GPU_DIR)/reference-ftz.fatbin
 reference_flags-ieee := -DREF_FTZ=0
@@ -53,5 +50,12 @@ $(GPU_DIR)/fused_bench: $(O)/obj/tests/gpu/fused_bench.o $(GPU_BASE_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
 GPU_PROGRAMS += $(GPU_DIR)/fused_bench
+
+$(GPU_DIR)/separation_check: $(O)/obj/tests/gpu/separation_check.o $(GPU_BASE_OBJ) $(call objs,$(addprefix \
+	shim/probe_child_,bench.c device.c inputs.c number.c search.c tune.c))
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
+GPU_PROGRAMS += $(GPU_DIR)/separation_check
 
 include $(filter-out tests/gpu/rules.mk,$(sort $(wildcard tests/gpu/*.mk)))

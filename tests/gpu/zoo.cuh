@@ -222,11 +222,11 @@ extern "C" __global__ void ZOO(thread_f32)(float *out, const float *x, const flo
 }
 
 /* Four at a time: summed up first; added one by one; in an accumulator each. n % 4 singly. */
-#define ZOO_VEC4(name, accumulate, total)                                                          \
+#define ZOO_VEC4(name, declare, accumulate, total)                                                 \
 	ZOO_KERNEL(name, float)                                                                    \
 	{                                                                                          \
 		ZOO_ROW(float);                                                                    \
-		float a0 = 0, a1 = 0, a2 = 0, a3 = 0;                                              \
+		declare;                                                                           \
 		for (int i = threadIdx.x; i < n / 4; i += blockDim.x) {                            \
 			float4 v = ((const float4 *)x)[i];                                         \
 			accumulate;                                                                \
@@ -234,16 +234,16 @@ extern "C" __global__ void ZOO(thread_f32)(float *out, const float *x, const flo
 		total;                                                                             \
 		for (int i = n / 4 * 4 + threadIdx.x; i < n; i += blockDim.x)                      \
 			ss += x[i] * x[i];                                                         \
-		(void)a0, (void)a1, (void)a2, (void)a3;                                            \
 		ss = zoo_block_first(ss);                                                          \
 		float s = rsqrtf(ZOO_DIV(ss, n) + eps);                                            \
 		for (int i = threadIdx.x; i < n; i += blockDim.x)                                  \
 			out[i] = x[i] * s * w[i];                                                  \
 	}
-ZOO_VEC4(inner4_f32, ss += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w, )
-ZOO_VEC4(chain4_f32, ss += v.x * v.x; ss += v.y * v.y; ss += v.z * v.z; ss += v.w * v.w, )
-ZOO_VEC4(pairs4_f32, ss += (v.x * v.x + v.y * v.y) + (v.z * v.z + v.w * v.w), )
-ZOO_VEC4(lanes4_f32, a0 += v.x * v.x; a1 += v.y * v.y; a2 += v.z * v.z; a3 += v.w * v.w, ss = ((a0 + a1) + a2) + a3)
+ZOO_VEC4(inner4_f32, , ss += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w, )
+ZOO_VEC4(chain4_f32, , ss += v.x * v.x; ss += v.y * v.y; ss += v.z * v.z; ss += v.w * v.w, )
+ZOO_VEC4(pairs4_f32, , ss += (v.x * v.x + v.y * v.y) + (v.z * v.z + v.w * v.w), )
+ZOO_VEC4(lanes4_f32, float4 a = make_float4(0, 0, 0, 0),
+	 a.x += v.x * v.x; a.y += v.y * v.y; a.z += v.z * v.z; a.w += v.w * v.w, ss = ((a.x + a.y) + a.z) + a.w)
 
 /* Unrolled by four with an accumulator each; the rest goes to the first. */
 ZOO_KERNEL(unroll4_f32, float)

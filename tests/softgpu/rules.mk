@@ -82,3 +82,6 @@ $(SOFTGPU_RUNTIME_TESTS): $(SOFTGPU_TEST_DIR)/test_runtime-%: tests/softgpu/test
 
 $(SOFTGPU_TEST_DIR)/test_runtime-%.softgpu.so: $(SOFTGPU_TEST_DIR)/kernels.softgpu.so
 	$(Q)cp $< $@
+
+# Our own kernels for the software GPU, beside the library.
+$(call softgpu_companion,$(O)/libautofuse,tests/softgpu/libautofuse.cpp)
