@@ -24,6 +24,7 @@ enum opcode {
 #undef OPCODE
 	OP_COUNT
 };
+_Static_assert(OP_COUNT <= 64, "sets of opcodes are 64 bits");
 
 enum role {
 	ROLE_NONE,

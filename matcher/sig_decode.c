@@ -193,4 +193,11 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 	return why;
 }
 
-const struct decoder sig_decoder = {"signature", sig_find, decode};
+static uint64_t ops(const void *data)
+{
+	const struct sig *s = data;
+
+	return (uint64_t)1 << s->code;
+}
+
+const struct decoder sig_decoder = {"signature", sig_find, decode, ops};

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "matcher/decode.h"
+#include "matcher/key.h"
+#include "matcher/seq.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
 #include "shim/kernels.h"
@@ -130,11 +132,29 @@ static void record(const struct call *c, const struct kernel_rec *rec, struct la
 }
 
 /* Has a probe seen where launches like this one read and write? */
-static bool vetted(const struct launch *l, const struct op *op)
+static bool vetted(const struct launch *l)
 {
-	const struct site *s = verdict_site(key_site(l, op));
+	const struct site *s = verdict_site(l->site);
 
 	return s && s->vetted;
+}
+
+static struct {
+	uint64_t begin, member; /* opcodes, as seq_beginners and seq_members say */
+} ops;
+
+/* Could a launch of that kernel change anything but itself? (seq.h; most launches end here) */
+static bool concerns(const struct kernel_rec *rec)
+{
+	uint64_t mine = rec ? rec->k.ops : 0;
+
+	if (record_on || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return true;
+	if (!__atomic_load_n(&ops.member, __ATOMIC_ACQUIRE)) {
+		ops.begin = seq_beginners();
+		__atomic_store_n(&ops.member, seq_members(), __ATOMIC_RELEASE);
+	}
+	return mine & (__atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) ? ops.member : ops.begin);
 }
 
 static CUresult guarded(struct call *c)
@@ -144,14 +164,16 @@ static CUresult guarded(struct call *c)
 	struct kernel_rec *rec = kernels_get(c->f);
 	uint8_t params[PARAMS_MAX];
 	struct launch l;
-	struct op op = {.code = OP_opaque};
+	struct op op;
+	bool watched;
 
 	if (rec)
 		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
-	if ((!rec || !rec->k.decoder) && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+	if (!concerns(rec))
 		return send(&c->own);
+	op_opaque(&op);
 	memset(&l, 0, sizeof(l));
 	l.kernel = rec ? &rec->k : NULL;
 	memcpy(l.grid, c->grid, sizeof(l.grid));
@@ -166,9 +188,11 @@ static CUresult guarded(struct call *c)
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 		}
 		decode_launch(&l, &op);
-		if (op.code != OP_opaque && !op.vetted &&
-		    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
-			op.vetted = vetted(&l, &op);
+		watched = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
+		if (op.code != OP_opaque && (watched || ops.begin >> op.code & 1))
+			l.site = key_site(&l, &op);
+		if (op.code != OP_opaque && !op.vetted && watched)
+			op.vetted = vetted(&l);
 	}
 	if (record_on)
 		record(c, rec, &l);

@@ -147,7 +147,7 @@ static uint64_t fingerprint(const struct group *g, const struct ours *o)
 			uint64_t site;
 			uint32_t grid[3], pad;
 		} m = {l->kernel,
-		       key_site(l, &g->member[i]->op),
+		       key_noted(l, &g->member[i]->op),
 		       {l->grid[0], l->grid[1], l->grid[2]},
 		       0};
 

@@ -17,6 +17,7 @@
 enum { STUCK_S = 2 };
 
 unsigned window_watch;
+unsigned window_waiting;
 unsigned window_captures;
 struct window *window_all[WINDOW_MAX];
 unsigned window_count;
@@ -121,7 +122,12 @@ void window_update(struct window *w)
 {
 	unsigned held = seq_held(w->seq);
 	bool watched = held || seq_open(w->seq) || w->pending || w->nfree || w->check.arena;
+	bool waiting = seq_waiting(w->seq);
 
+	if (waiting != w->waiting) {
+		__atomic_store_n(&w->waiting, waiting, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&window_waiting, waiting ? 1 : -1u, __ATOMIC_SEQ_CST);
+	}
 	__atomic_store_n(&w->held, held, __ATOMIC_RELEASE);
 	if (watched == w->watched)
 		return;
@@ -320,7 +326,9 @@ static void elsewhere(const struct window *self, const struct ours *o, const str
 	for (unsigned i = 0; i < n; i++) {
 		struct window *w = window_all[i];
 
-		if (w == self || !w->used || w->ours != o || pthread_mutex_trylock(&w->lock))
+		if (w == self || !w->used || w->ours != o ||
+		    !__atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE) ||
+		    pthread_mutex_trylock(&w->lock))
 			continue;
 		if (w->used) {
 			w->finish_check = false;
@@ -448,7 +456,9 @@ static void drop(struct window *w)
 		seq_free(w->seq);
 		if (w->watched)
 			__atomic_sub_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
-		w->watched = false;
+		if (w->waiting)
+			__atomic_sub_fetch(&window_waiting, 1, __ATOMIC_SEQ_CST);
+		w->watched = w->waiting = false;
 		w->held = w->nfree = 0;
 		w->pending = CUDA_SUCCESS;
 		w->check.arena = NULL;
@@ -481,6 +491,6 @@ void window_drop_context(CUcontext ctx)
 void window_forked(void)
 {
 	/* Locks may be held by threads that do not exist here: touch nothing but the switch. */
-	window_watch = 0;
+	window_watch = window_waiting = 0;
 	here.held = here.last = NULL;
 }

@@ -48,7 +48,7 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 		return false;
 	if (node)
 		return shape_proven(&m->launch);
-	s = verdict_site(key_site(&m->launch, &m->op));
+	s = verdict_site(key_noted(&m->launch, &m->op));
 	if (!s)
 		return false;
 	if (s->verdict && state_of(s->verdict) >= VERDICT_CHECKING &&
@@ -109,7 +109,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NOT_PROFITABLE;
 	if (!w->ours->ready || !(v = verdict_of(g, w->ours)))
 		return REASON_NO_VERDICT;
-	s = verdict_site(key_site(&g->member[0]->launch, &g->member[0]->op));
+	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);
 	if (s) {
 		s->verdict = v;

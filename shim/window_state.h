@@ -34,6 +34,7 @@ struct window {
 	bool want_check, finish_check;
 	/* Read without the lock. */
 	bool watched;        /* counted in window_watch */
+	bool waiting;        /* counted in window_waiting */
 	unsigned held;       /* launches held now */
 	unsigned activity;   /* bumped by driver calls of the holding thread */
 	unsigned arms;       /* bumped whenever a launch becomes held */
