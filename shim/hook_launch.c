@@ -159,13 +159,15 @@ static bool concerns(const struct kernel_rec *rec)
 
 static CUresult guarded(struct call *c)
 {
-	static uint64_t index;
+	static uint64_t launches;
 	static bool loaded;
 	struct kernel_rec *rec = kernels_get(c->f);
+	uint64_t index = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
 	uint8_t params[PARAMS_MAX];
 	struct launch l;
 	struct op op;
 	bool watched;
+	CUresult r;
 
 	if (rec)
 		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
@@ -182,7 +184,10 @@ static CUresult guarded(struct call *c)
 	l.attrs = attributes(c);
 	if (rec && (rec->k.decoder || record_on) && pack(c, &rec->k, params, &l))
 		l.params = params;
+	l.index = index;
 	if (rec && rec->k.decoder && l.params) {
+		if (window_recall(&c->own, &l, &r))
+			return r;
 		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {
 			verdict_load();
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
@@ -196,8 +201,6 @@ static CUresult guarded(struct call *c)
 	}
 	if (record_on)
 		record(c, rec, &l);
-	else
-		l.index = __atomic_fetch_add(&index, 1, __ATOMIC_RELAXED);
 	return window_launch(&c->own, &l, &op);
 }
 

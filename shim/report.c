@@ -31,44 +31,59 @@ void report_start(void)
 	report.list = process.config.opt.report && process.config.opt.report[0];
 }
 
-static void list_group(const struct group *g, enum outcome outcome, enum reason why)
+static void list_group(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
+		       enum reason why)
 {
 	struct report_item *item;
 
 	if (report.total.nitem == report.capacity) {
 		unsigned more = report.capacity ? 2 * report.capacity : 1024;
-		void *p = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item))
-					     : NULL;
+		void *to = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item))
+					      : NULL;
 
-		if (!p) {
+		if (!to) {
 			report.list = false;
 			report.total.cut = true;
 			return;
 		}
-		report.total.item = p;
+		report.total.item = to;
 		report.capacity = more;
 	}
 	item = &report.total.item[report.total.nitem++];
-	item->pattern = pattern_id(g->pattern);
+	item->pattern = pattern_id(p);
 	item->outcome = outcome;
 	item->why = why;
-	item->nmember = g->pattern->nnode;
-	for (unsigned i = 0; i < item->nmember; i++)
-		item->launch[i] = g->member[i]->launch.index;
+	item->nmember = p->nnode;
+	memcpy(item->launch, launch, item->nmember * sizeof(*launch));
+}
+
+static void count(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
+		  enum reason why)
+{
+	struct report_pattern *t;
+
+	pthread_mutex_lock(&report.lock);
+	t = &report.total.pattern[pattern_id(p)];
+	t->outcome[outcome]++;
+	if (outcome == OUTCOME_REJECTED)
+		t->rejected[why]++;
+	if (report.list)
+		list_group(p, launch, outcome, why);
+	pthread_mutex_unlock(&report.lock);
 }
 
 void report_group(const struct group *g, enum outcome outcome, enum reason why)
 {
-	struct report_pattern *p;
+	uint64_t launch[PATTERN_MAX_NODES];
 
-	pthread_mutex_lock(&report.lock);
-	p = &report.total.pattern[pattern_id(g->pattern)];
-	p->outcome[outcome]++;
-	if (outcome == OUTCOME_REJECTED)
-		p->rejected[why]++;
-	if (report.list)
-		list_group(g, outcome, why);
-	pthread_mutex_unlock(&report.lock);
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		launch[i] = g->member[i]->launch.index;
+	count(g->pattern, launch, outcome, why);
+}
+
+void report_fused(const struct pattern *p, const uint64_t *launch)
+{
+	count(p, launch, OUTCOME_FUSED, REASON_NONE);
 }
 
 const char *report_path(const char *pattern, char *path, unsigned size)

@@ -26,6 +26,8 @@ extern struct report_counts report_counts;
 void report_start(void);
 
 /* One completed match. */
+/* The same for a fused group of which only the launches' indices are at hand. */
+void report_fused(const struct pattern *p, const uint64_t *launch);
 void report_group(const struct group *g, enum outcome outcome, enum reason why);
 
 /* Writes summary and report; called at exit, after held launches were submitted. */

@@ -68,6 +68,14 @@ static struct window *find(const struct ours *o, CUstream stream, int thread)
 	return NULL;
 }
 
+struct window *window_here(CUstream stream, bool ptsz)
+{
+	enum stream_kind kind = resolve(&stream, ptsz);
+	const struct ours *o = ours_get(NULL);
+
+	return o ? find(o, stream, kind == STREAM_PER_THREAD ? my_tid() : 0) : NULL;
+}
+
 static bool fill(struct window *w, const struct ours *o, CUstream stream, enum stream_kind kind,
 		 int thread)
 {
@@ -120,9 +128,9 @@ static struct window *make(const struct ours *o, CUstream stream, enum stream_ki
 
 void window_update(struct window *w)
 {
-	unsigned held = seq_held(w->seq);
+	unsigned held = seq_held(w->seq) + w->nrun;
 	bool watched = held || seq_open(w->seq) || w->pending || w->nfree || w->check.arena;
-	bool waiting = seq_waiting(w->seq);
+	bool waiting = w->nrun || seq_waiting(w->seq);
 
 	if (waiting != w->waiting) {
 		__atomic_store_n(&w->waiting, waiting, __ATOMIC_RELEASE);
@@ -269,6 +277,8 @@ static void flush_touching(const struct window *self, struct range r)
 
 		if (w == self || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || !lock_other(w))
 			continue;
+		if (w->used)
+			window_settle(w);
 		touches = w->used && seq_touches(w->seq, r);
 		pthread_mutex_unlock(&w->lock);
 		e = touches ? flush_other(w, REASON_BARRIER) : CUDA_SUCCESS;
@@ -295,6 +305,7 @@ bool window_free_async(CUdeviceptr ptr, CUstream stream, bool ptsz, CUresult *er
 		return false;
 	}
 	pthread_mutex_lock(&w->lock);
+	window_settle(w);
 	if (w->pending) {
 		*err = w->pending;
 		w->pending = CUDA_SUCCESS;
@@ -331,6 +342,7 @@ static void elsewhere(const struct window *self, const struct ours *o, const str
 		    pthread_mutex_trylock(&w->lock))
 			continue;
 		if (w->used) {
+			window_settle(w);
 			w->finish_check = false;
 			seq_elsewhere(w->seq, l, op, &out);
 			r = window_submit(w, out.flush, out.nflush);
@@ -341,6 +353,14 @@ static void elsewhere(const struct window *self, const struct ours *o, const str
 	}
 }
 
+void window_holds(struct window *w)
+{
+	if (!w->held)
+		here.held = w;
+	__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
+	wayout_arm(w);
+}
+
 static CUresult act(struct window *w, const struct launch *l, const struct op *op,
 		    const struct seq_out *out, const struct own_launch *own)
 {
@@ -348,10 +368,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 
 	switch (out->act) {
 	case SEQ_HOLD:
-		if (!w->held)
-			here.held = w;
-		__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
-		wayout_arm(w);
+		window_holds(w);
 		return CUDA_SUCCESS;
 	case SEQ_FUSE:
 		if (window_fuse(w, out->group))
@@ -403,7 +420,9 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	struct seq_out out;
 	CUresult r;
 
-	if (o && !w && op->code != OP_opaque)
+	/* Some queries about a capturing stream spoil the capture; nothing is held during one. */
+	if (o && !w && op->code != OP_opaque &&
+	    !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		w = make(o, stream, kind, thread);
 	if (!w || op->code == OP_opaque) {
 		/* Nothing is held for this launch's sake; it still ends what it may conflict with.
@@ -423,6 +442,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 		elsewhere(w, o, l, op);
 	flush_related(o, w, w->kind);
 	pthread_mutex_lock(&w->lock);
+	window_settle(w);
 	if (w->pending) {
 		r = w->pending;
 		w->pending = CUDA_SUCCESS;
@@ -452,6 +472,8 @@ static void drop(struct window *w)
 
 	pthread_mutex_lock(&w->lock);
 	if (w->used) {
+		window_settle(w);
+		window_forget_all(w);
 		seq_barrier(w->seq, REASON_BARRIER, &out);
 		seq_free(w->seq);
 		if (w->watched)

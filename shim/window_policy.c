@@ -38,13 +38,26 @@ static bool check_wanted(const struct verdict *v, int64_t elements)
 	       v->fused - v->sampled_at >= (unsigned long)o->sample_every;
 }
 
+/* Is this a stream and a time at which launches can be held at all? */
+static bool holding(const struct window *w)
+{
+	return w->kind != STREAM_PER_THREAD && !process.launch_blocking && w->ours->ready &&
+	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on;
+}
+
+bool window_may_recall(const struct window *w, const struct verdict *v, const struct site *s,
+		       int64_t elements)
+{
+	return holding(w) && s->expected && !s->skip && s->verdict == v &&
+	       state_of(v) == VERDICT_USABLE && !check_wanted(v, elements);
+}
+
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
 {
 	struct window *w = arg;
 	struct site *s;
 
-	if (w->kind == STREAM_PER_THREAD || process.launch_blocking || !w->ours->ready ||
-	    __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) || !process.on)
+	if (!holding(w))
 		return false;
 	if (node)
 		return shape_proven(&m->launch);

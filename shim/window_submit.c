@@ -105,6 +105,7 @@ CUresult window_flush(struct window *w, enum reason why)
 	struct seq_out out;
 	CUresult r, f;
 
+	window_settle(w);
 	seq_barrier(w->seq, why, &out);
 	r = window_submit(w, out.flush, out.nflush);
 	if (w->check.arena) {
@@ -117,20 +118,14 @@ CUresult window_flush(struct window *w, enum reason why)
 	return r ? r : f;
 }
 
-bool window_fuse(struct window *w, const struct group *g)
+bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct fused_launch *l)
 {
-	struct verdict *v = w->verdict;
-	struct fused_launch l;
-	void *params[] = {l.params};
-	CUfunction f;
+	void *params[] = {l->params};
 	CUresult r;
 
-	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
-	    !(f = ours_function(w->ours, l.kernel)))
-		return false;
 	verdict_mark(v);
-	r = real.cuLaunchKernel(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1],
-				l.block[2], l.shmem, w->stream, params, NULL);
+	r = real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+				l->block[2], l->shmem, w->stream, params, NULL);
 	if (r) {
 		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched",
 			       false);
@@ -142,9 +137,22 @@ bool window_fuse(struct window *w, const struct group *g)
 	v->fused++;
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
-	report_group(g, OUTCOME_FUSED, REASON_NONE);
-	__atomic_fetch_add(&report_counts.removed, g->pattern->nnode, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.removed, v->pattern->nnode, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.completed, g->pattern->nnode - 1u, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.completed, v->pattern->nnode - 1u, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool window_fuse(struct window *w, const struct group *g)
+{
+	struct verdict *v = w->verdict;
+	struct fused_launch l;
+	CUfunction f;
+
+	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
+	    !(f = ours_function(w->ours, l.kernel)) || !window_send_fused(w, v, f, &l))
+		return false;
+	report_group(g, OUTCOME_FUSED, REASON_NONE);
+	window_remember(w, g, v, f, &l);
 	return true;
 }
