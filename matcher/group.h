@@ -27,7 +27,11 @@ enum bound_use {
 	BOUND_DEAD = 4,  /* written by a member, wholly overwritten by a later one: no store */
 };
 
-/* An operand of the whole group, seen as rows x cols. Slots are fixed by the pattern (its enum). */
+/*
+ * An operand of the whole group, seen as rows x cols. Slots are fixed by the pattern (its enum).
+ * Where rows mean nothing (an elementwise group whose operands have no gaps), each element is a row:
+ * cols is 1, and the number of elements is as free as that of rows is elsewhere.
+ */
 struct bound {
 	uint64_t addr;
 	int64_t pitch; /* bytes between rows; 0 broadcasts one row */
@@ -46,6 +50,7 @@ struct group {
 	int64_t rows, cols;
 	double eps;
 	bool has_eps;
+	bool plus_one; /* the norm multiplies by 1 + weight */
 	uint8_t nbound;
 	struct bound bound[GROUP_MAX_OPERANDS];
 };
@@ -57,8 +62,9 @@ struct pattern {
 	struct join join[PATTERN_MAX_JOINS];
 	/*
 	 * Checks what is special to the pattern (types, rows, columns, pitches, aliasing inside the
-	 * group) for members in g->member and fills rows, cols, eps and bound[]. Returns
-	 * REASON_NONE, REASON_SHAPE or REASON_OVERLAP.
+	 * group) for members in g->member and fills rows, cols, eps, plus_one and bound[]. What the
+	 * members read and write must all be bound. Returns REASON_NONE, REASON_SHAPE or
+	 * REASON_OVERLAP.
 	 */
 	enum reason (*bind)(struct group *g);
 };
@@ -72,6 +78,9 @@ enum {
 	ADD_RMSNORM_OUT,
 	ADD_RMSNORM_NBOUND
 };
+
+/* Bound slots of silu_mul: silu = x / (1 + exp(-x)) of gate; out = silu * up. */
+enum { SILU_MUL_GATE, SILU_MUL_UP, SILU_MUL_SILU, SILU_MUL_OUT, SILU_MUL_NBOUND };
 
 #define PATTERN(name, symbol, help) extern const struct pattern symbol;
 #include "matcher/pattern.def"

@@ -23,7 +23,7 @@ bool legal_cross(const struct op *held, const struct op *later, enum reason *why
 
 static bool is_commutative(enum opcode code)
 {
-	return code == OP_add;
+	return code == OP_add || code == OP_mul;
 }
 
 static bool meets(const struct operand *from, const struct op *op, uint8_t role)

@@ -19,7 +19,7 @@ enum dtype {
 };
 
 enum opcode {
-#define OPCODE(name, formula) OP_##name,
+#define OPCODE(name, space, formula, operands) OP_##name,
 #include "matcher/opcode.def"
 #undef OPCODE
 	OP_COUNT
@@ -81,6 +81,7 @@ struct op {
 	int64_t rows, cols;
 	double eps; /* of a norm; valid if has_eps. Value as the kernel computes it in float. */
 	bool has_eps;
+	bool plus_one; /* a norm multiplies by 1 + weight */
 	struct operand operand[OP_MAX_OPERANDS];
 	struct slot slot[OP_MAX_SLOTS];
 };
