@@ -132,7 +132,7 @@ static void record(const struct call *c, const struct kernel_rec *rec, struct la
 /* Has a probe seen where launches like this one read and write? */
 static bool vetted(const struct launch *l, const struct op *op)
 {
-	const struct site *s = verdict_site(key_site(l, op));
+	const struct site *s = verdict_site_find(key_site(l, op));
 
 	return s && s->vetted;
 }

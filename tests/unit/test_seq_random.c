@@ -446,7 +446,8 @@ static void test_random(void **arg)
 					      REASON_OVERLAP,        REASON_NOT_DEVICE_MEMORY,
 					      REASON_BARRIER,        REASON_NO_VERDICT,
 					      REASON_ATTRIBUTES,     REASON_SHAPE,
-					      REASON_DISABLED,       REASON_UNPREDICTED};
+					      REASON_DISABLED,       REASON_UNPREDICTED,
+					      REASON_UNPROVEN_KERNEL};
 	const char *only = getenv("AF_SEED");
 
 	if (only) {
