@@ -147,6 +147,11 @@ static int set_layout(const struct group *g, const struct fused_device *d, bool 
 	return LAYOUT_BLOCK;
 }
 
+bool fused_can(const struct group *g)
+{
+	return g->pattern == &pattern_add_rmsnorm && !g->plus_one;
+}
+
 int fused_launch(const struct group *g, const struct candidate *c, const struct fused_device *d,
 		 struct fused_launch *out)
 {

@@ -28,7 +28,7 @@ void decode_kernel(struct kernel *k)
 void op_opaque(struct op *op)
 {
 	op->code = OP_opaque;
-	op->vetted = op->has_eps = false;
+	op->vetted = op->has_eps = op->plus_one = false;
 	op->noperand = op->nslot = 0;
 	op->rows = op->cols = 0;
 	op->eps = 0;

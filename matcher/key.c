@@ -145,6 +145,8 @@ static void put_member(struct text *t, const struct member *m)
 	put_params(t, l, &m->op);
 	if (m->op.has_eps)
 		put(t, " eps %.9g", m->op.eps);
+	if (m->op.plus_one)
+		put(t, " weight 1+w");
 	for (unsigned i = 0; i < m->op.noperand; i++)
 		put(t, " %s:%s", role_name((enum role)m->op.operand[i].role),
 		    dtype_name((enum dtype)m->op.operand[i].dtype));

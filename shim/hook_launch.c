@@ -134,7 +134,7 @@ static void record(const struct call *c, const struct kernel_rec *rec, struct la
 /* Has a probe seen where launches like this one read and write? */
 static bool vetted(const struct launch *l)
 {
-	const struct site *s = verdict_site(l->site);
+	const struct site *s = verdict_site_find(l->site);
 
 	return s && s->vetted;
 }

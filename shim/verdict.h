@@ -77,6 +77,9 @@ struct site {
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */
 struct site *verdict_site(uint64_t hash);
+/* The site's record, or NULL where there is none: most decoded launches begin nothing, and those
+ * whose arguments change each time (a position) would fill the table. */
+struct site *verdict_site_find(uint64_t hash);
 
 /* For reports. Strings are valid during the call. */
 struct verdict_info {

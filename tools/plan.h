@@ -20,6 +20,12 @@ struct plan_unknown {
 	bool known; /* a signature knows the kernel, but not with these arguments */
 };
 
+struct plan_known {
+	const struct kernel *kernel;
+	uint64_t launches;
+	char what[256]; /* the first launch's operation and operands; "=>" before what it writes */
+};
+
 /* What was found. Kernels belong to the trace. */
 struct plan_result {
 	uint64_t launches;
@@ -27,14 +33,19 @@ struct plan_result {
 	size_t ngroup;
 	struct plan_unknown *unknown; /* most launches first, after plan_sort */
 	size_t nunknown;
+	struct plan_known *known; /* likewise */
+	size_t nknown;
 	bool graph; /* launches are kernel nodes of graphs */
 };
 
 void plan_add_group(struct plan_result *r, const struct group *g, enum reason why);
 void plan_add_unknown(struct plan_result *r, const struct kernel *k);
+void plan_add_known(struct plan_result *r, const struct kernel *k, const struct op *op);
 void plan_sort(struct plan_result *r);
+void plan_sort_known(struct plan_result *r);
 void plan_result_free(struct plan_result *r);
 void plan_print_json(const struct plan_result *r, FILE *f);
+void plan_print_known(const struct plan_result *r, FILE *f, size_t most);
 void plan_print_text(const struct plan_result *r, FILE *f);
 
 /* The streams of a trace, each with its planner. */

@@ -204,6 +204,8 @@ static void prepare(struct plan_graph *p)
 		p->node_of[n->launch.index - p->first_launch] = i;
 		if (decode_launch(&n->launch, &n->op))
 			plan_add_unknown(p->result, n->launch.kernel);
+		else
+			plan_add_known(p->result, n->launch.kernel, &n->op);
 		n->op.vetted = n->op.code != OP_opaque; /* plan takes the evidence for given */
 	}
 }

@@ -53,11 +53,13 @@ void plan_sort(struct plan_result *r)
 {
 	if (r->nunknown)
 		qsort(r->unknown, r->nunknown, sizeof(*r->unknown), more_launches);
+	plan_sort_known(r);
 }
 
 void plan_result_free(struct plan_result *r)
 {
 	free(r->group);
 	free(r->unknown);
+	free(r->known);
 	memset(r, 0, sizeof(*r));
 }

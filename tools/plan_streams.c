@@ -152,6 +152,8 @@ static void on_launch(struct plan_streams *p, const struct trace_event *e)
 		return;
 	if (decode_launch(&l, &op))
 		plan_add_unknown(p->result, l.kernel);
+	else
+		plan_add_known(p->result, l.kernel, &op);
 	op.vetted = op.code != OP_opaque; /* plan takes the evidence for given */
 	for (struct stream *s = p->first; s; s = s->next) {
 		if (s != mine)
