@@ -60,7 +60,8 @@ struct operand {
 
 /*
  * Where a role sits in the launch's packed parameter bytes. Verdict keys mask OPERAND and EXTENT
- * slots, probes and snapshots write other addresses and extents there.
+ * slots, probes and snapshots write other addresses and extents there. An operand that a launch
+ * does without (NULL) has no slot: its absence is a constant.
  */
 struct slot {
 	uint16_t offset; /* bytes */

@@ -5,8 +5,8 @@
  * The fused kernel gives each row to one group of threads: it reads a and b, stores sum at the same
  * index, reads w, and stores out after every read of its row. Rows run in any order. Hence what may
  * alias: sum on a or b, out on a or b, element on element; out on sum, which then needs no store
- * (or goes where the norm copies what it read). Everything else that overlaps would race with another
- * row, or did so in the program already.
+ * (or goes where the norm copies what it read). Everything else that overlaps would race with
+ * another row, or did so in the program already.
  */
 #include "matcher/pattern.h"
 
@@ -72,8 +72,7 @@ static enum reason bind(struct group *g)
 	if (!bound_set(g, ADD_RMSNORM_A, a, BOUND_READ) ||
 	    !bound_set(g, ADD_RMSNORM_B, b, BOUND_READ) ||
 	    !bound_set(g, ADD_RMSNORM_SUM, sum, BOUND_WRITE) ||
-	    !bound_set_row(g, ADD_RMSNORM_W, w) ||
-	    !bound_set(g, ADD_RMSNORM_OUT, out, BOUND_WRITE))
+	    !bound_set_row(g, ADD_RMSNORM_W, w) || !bound_set(g, ADD_RMSNORM_OUT, out, BOUND_WRITE))
 		return REASON_SHAPE;
 	if (!operand_rows(x, g->rows, g->cols, &pitch) || x->addr != sum->addr ||
 	    (g->rows > 1 && pitch != s[ADD_RMSNORM_SUM].pitch))

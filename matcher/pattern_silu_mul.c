@@ -3,10 +3,10 @@
  * silu = gate / (1 + exp(-gate)), then out = silu * up, element by element; either factor of the
  * product may be the silu.
  *
- * The fused kernel gives each element to one thread: it reads gate and up, then stores silu and out.
- * Elements run in any order. Hence what may alias, element on element: silu on gate, out on gate or
- * up; out on silu, which then needs no store. silu on up is the product of the silu with itself,
- * and everything else that overlaps would race with another element.
+ * The fused kernel gives each element to one thread: it reads gate and up, then stores silu and
+ * out. Elements run in any order. Hence what may alias, element on element: silu on gate, out on
+ * gate or up; out on silu, which then needs no store. silu on up is the product of the silu with
+ * itself, and everything else that overlaps would race with another element.
  */
 #include "matcher/pattern.h"
 

@@ -10,19 +10,15 @@
  *                                inout    in0 and out at one address; its slot has the role out
  *                                @NAME    an integer that expressions use by this name
  *                                -        anything else
- *                                ROLE[EXPR]  an operand of EXPR elements, one behind the other, where
- *                                         the operation does not say how many (no blanks inside)
- *                                ROLE:DTYPE  an operand of another type than dtype
- *                                WORD=NUMBER demands that value of what is no operand
- *   dtype  = f32                 element type of the operands (mean and rstd: f32 unless they say
- *                                otherwise themselves)
- *   n, rows, cols = EXPR         where no argument has that role: a product or quotient, left to
- *                                right, of argument roles (n, rows, cols), @NAMEs, grid.x|y|z,
- *                                block.x|y|z and integers; "/" must divide evenly. rows defaults to
- *                                n/cols if there is an n, else to grid.x. An operand's EXPR may also
- *                                use n, rows and cols where they are no arguments
- *   eps    = NUMBER              where it is a constant of the kernel's code
- *   weight = w | 1+w             what a norm multiplies by
+ *                                ROLE[EXPR]  an operand of EXPR elements, one behind the other,
+ * where the operation does not say how many (no blanks inside) ROLE:DTYPE  an operand of another
+ * type than dtype WORD=NUMBER demands that value of what is no operand dtype  = f32 element type of
+ * the operands (mean and rstd: f32 unless they say otherwise themselves) n, rows, cols = EXPR where
+ * no argument has that role: a product or quotient, left to right, of argument roles (n, rows,
+ * cols), @NAMEs, grid.x|y|z, block.x|y|z and integers; "/" must divide evenly. rows defaults to
+ *                                n/cols if there is an n, else to grid.x. An operand's EXPR may
+ * also use n, rows and cols where they are no arguments eps    = NUMBER              where it is a
+ * constant of the kernel's code weight = w | 1+w             what a norm multiplies by
  *
  * A section read later goes before an earlier one that matches the same name, and takes the place
  * of one with the same label. A kernel whose parameters differ in number or size from what a

@@ -64,7 +64,8 @@ static int check_operands(struct sig *s)
 		return sig_fail(s, s->line, "args: nothing is written");
 	/* Where one operand holds both factors, the opcode does not say how large it is. */
 	if (s->code == OP_silu_mul && s->at[ROLE_in1] < 0 && !s->arg[s->at[ROLE_in0]].size)
-		return sig_fail(s, s->line, "args: silu_mul needs in1, or in0[SIZE] that holds both");
+		return sig_fail(s, s->line,
+				"args: silu_mul needs in1, or in0[SIZE] that holds both");
 	for (unsigned i = 0; i < s->narg; i++) {
 		struct sig_arg *a = &s->arg[i];
 		const struct sig_operand *o = sig_form_operand(s->code, (enum role)a->role);

@@ -27,8 +27,10 @@ static bool demanded(const struct sig_arg *a, const uint8_t *p, uint32_t bytes)
 		memcpy(&f, p, 4);
 		return f == (float)a->real;
 	}
+	if (bytes != 8)
+		return false;
 	memcpy(&d, p, 8);
-	return bytes == 8 && d == a->real;
+	return d == a->real;
 }
 
 static int64_t read_extent(const uint8_t *p, uint32_t bytes)
@@ -84,6 +86,8 @@ static enum reason read_args(const struct sig *s, const struct launch *l, struct
 			memcpy(&v->role[a->role], p, 8);
 			if (a->inout)
 				v->role[ROLE_in0] = v->role[a->role];
+			if (!v->role[a->role])
+				continue; /* no slot: that it is absent belongs to the key */
 		}
 		if (op->nslot == OP_MAX_SLOTS)
 			return REASON_SHAPE;

@@ -68,8 +68,7 @@ static bool parse_term(struct sig *s, struct sig_expr *e, char op, const char *w
 	return true;
 }
 
-int sig_expr_parse(struct sig *s, struct sig_expr *e, const char *text, char *err,
-		   unsigned errsize)
+int sig_expr_parse(struct sig *s, struct sig_expr *e, const char *text, char *err, unsigned errsize)
 {
 	const char *p = text;
 	char op = '*';
@@ -116,11 +115,13 @@ bool sig_expr_value(const struct sig_expr *e, const struct launch *l, const stru
 		default:
 			break;
 		}
+		if (t <= 0) /* two of them would make a size again */
+			return false;
 		if (e->term[i].op == '*') {
 			if (__builtin_mul_overflow(product, t, &product))
 				return false;
 		} else {
-			if (t <= 0 || product % t)
+			if (product % t)
 				return false;
 			product /= t;
 		}

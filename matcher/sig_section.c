@@ -105,7 +105,7 @@ static int set_key(struct sig *s, const struct config_pair *p)
 		rc = set_weight(s, p->value, err, sizeof(err));
 	else
 		return sig_fail(s, p->line,
-			    "expected match, op, args, dtype, n, rows, cols, eps or weight");
+				"expected match, op, args, dtype, n, rows, cols, eps or weight");
 	return rc ? sig_fail(s, p->line, err) : 0;
 }
 

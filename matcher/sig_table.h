@@ -92,11 +92,12 @@ const struct sig_form *sig_form(enum opcode code);
 /* What the opcode says of the operand with that role, or NULL if it has none. */
 const struct sig_operand *sig_form_operand(enum opcode code, enum role role);
 
-/* Compiles `cols * grid.y / @heads`; @NAMEs are added to s. 0, or -1 with what is accepted in err. */
+/* Compiles `cols * grid.y / @heads`; @NAMEs are added to s. 0, or -1 with what is accepted in err.
+ */
 int sig_expr_parse(struct sig *s, struct sig_expr *e, const char *text, char *err,
 		   unsigned errsize);
-/* The value for a launch whose arguments are v. False: overflow, a division with a remainder or by
- * zero. */
+/* The value, more than 0, for a launch whose arguments are v. False: a factor of 0 or less,
+ * overflow, a division with a remainder. */
 bool sig_expr_value(const struct sig_expr *e, const struct launch *l, const struct sig_values *v,
 		    int64_t *value);
 /* The index of that @NAME in s, added if it is new; -1 if there is no room or it is no name. */

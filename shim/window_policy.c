@@ -107,7 +107,9 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	legal_bytes(g, &unfused, &fused);
 	if (fused > unfused)
 		return REASON_NOT_PROFITABLE;
-	if (!fused_can(g) || !w->ours->ready || !(v = verdict_of(g, w->ours)))
+	if (!fused_can(g))
+		return REASON_NO_KERNEL;
+	if (!w->ours->ready || !(v = verdict_of(g, w->ours)))
 		return REASON_NO_VERDICT;
 	s = verdict_site(key_site(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);

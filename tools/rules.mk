@@ -7,7 +7,8 @@ COMMAND_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC) $(TOOLS_SRC
 COMMAND_LIBS := -l:libinih.a -l:libjansson.a -l:libz.a -l:libelf.a -l:libzstd.a -l:liblz4.a -ldl -lm
 
 # Each file becomes a row of C strings.
-$(O)/gen/embedded.def: $(EMBEDDED_INI)
+# The folder too: a file that went is a change.
+$(O)/gen/embedded.def: $(EMBEDDED_INI) config
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)for f in $(EMBEDDED_INI); do \

@@ -5,10 +5,11 @@
 
 #include "matcher/group.h"
 
-static struct kernel ops_kernel[OP_COUNT] = {
-	[OP_opaque] = {.name = (char *)"opaque"}, [OP_add] = {.name = (char *)"add"},
-	[OP_rmsnorm] = {.name = (char *)"rmsnorm"}, [OP_silu] = {.name = (char *)"silu"},
-	[OP_mul] = {.name = (char *)"mul"}};
+static struct kernel ops_kernel[OP_COUNT] = {[OP_opaque] = {.name = (char *)"opaque"},
+					     [OP_add] = {.name = (char *)"add"},
+					     [OP_rmsnorm] = {.name = (char *)"rmsnorm"},
+					     [OP_silu] = {.name = (char *)"silu"},
+					     [OP_mul] = {.name = (char *)"mul"}};
 
 __attribute__((unused)) static struct launch ops_launch(enum opcode code, uint64_t index)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of signatures: compiles sections, makes kernels and the parameters of their launches. */
+/* For tests of signatures: compiles sections, makes kernels and the parameters of their launches.
+ */
 #ifndef AF_TESTS_UNIT_SIGS_H
 #define AF_TESTS_UNIT_SIGS_H
 
@@ -41,7 +42,8 @@ struct bytes {
 	uint8_t b[128];
 };
 
-__attribute__((unused)) static void put(struct bytes *b, const struct kernel *k, unsigned i, uint64_t v)
+__attribute__((unused)) static void put(struct bytes *b, const struct kernel *k, unsigned i,
+					uint64_t v)
 {
 	memcpy(b->b + k->param[i].offset, &v, k->param[i].bytes);
 }
@@ -60,8 +62,7 @@ __attribute__((unused)) static const char *spell(enum reason why, const struct o
 		const struct operand *o = &op->operand[i];
 
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %s %s %s ", i ? "," : "",
-			      role_name((enum role)o->role),
-			      o->access == ACCESS_WRITE ? "w" : "r",
+			      role_name((enum role)o->role), o->access == ACCESS_WRITE ? "w" : "r",
 			      dtype_name((enum dtype)o->dtype));
 		for (unsigned d = 0; d < o->ndim; d++)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%" PRId64,
@@ -72,8 +73,9 @@ __attribute__((unused)) static const char *spell(enum reason why, const struct o
 }
 
 /* Decodes a launch with these arguments and geometry of a kernel of that name and layout. */
-__attribute__((unused)) static const char *launched(const char *name, const char *sizes, const uint64_t *arg, const uint32_t grid[3],
-			   const uint32_t block[3])
+__attribute__((unused)) static const char *launched(const char *name, const char *sizes,
+						    const uint64_t *arg, const uint32_t grid[3],
+						    const uint32_t block[3])
 {
 	static struct op op; /* as a caller's, not zeroed */
 	struct kernel *k = kernel(name, sizes);

@@ -61,15 +61,15 @@ static void test_aliasing(void **arg)
 		{G, S, U, S, OUT, REASON_NONE, BOUND_WRITE},
 		{G, G, G, U, OUT, REASON_NONE, BOUND_WRITE}, /* silu in place */
 		{G, G, U, G, OUT, REASON_NONE, BOUND_WRITE},
-		{G, G, G, U, G, REASON_NONE, BOUND_DEAD}, /* all in gate */
+		{G, G, G, U, G, REASON_NONE, BOUND_DEAD},  /* all in gate */
 		{G, G, G, U, U, REASON_NONE, BOUND_WRITE}, /* the product in up */
 		{G, S, S, U, S, REASON_NONE, BOUND_DEAD},
 		{G, S, U, S, S, REASON_NONE, BOUND_DEAD},
-		{G, S, S, U, G, REASON_NONE, BOUND_WRITE}, /* the product over gate */
+		{G, S, S, U, G, REASON_NONE, BOUND_WRITE},   /* the product over gate */
 		{G, S, S, G, OUT, REASON_NONE, BOUND_WRITE}, /* silu(x) * x */
 		{G, S, S, G, G, REASON_NONE, BOUND_WRITE},
 		{G, S, S, G + 4, OUT, REASON_NONE, BOUND_WRITE}, /* both are only read */
-		{G, S, S, S, OUT, REASON_OVERLAP, 0},     /* silu times itself */
+		{G, S, S, S, OUT, REASON_OVERLAP, 0},            /* silu times itself */
 		{G, G, G, G, OUT, REASON_OVERLAP, 0},
 		{G, S, S, S + 4, OUT, REASON_OVERLAP, 0}, /* up lies in what the silu writes */
 		{G, S, S, S - 4, OUT, REASON_OVERLAP, 0},
@@ -87,8 +87,7 @@ static void test_aliasing(void **arg)
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct member silu = {.op = ops_silu(DT_f32, row[i].silu, row[i].gate, 12)},
-			      mul = {.op = ops_mul(DT_f32, row[i].out, row[i].in0, row[i].in1,
-						   12)};
+			      mul = {.op = ops_mul(DT_f32, row[i].out, row[i].in0, row[i].in1, 12)};
 		struct group g;
 		enum reason why = bind(&silu, &mul, &g);
 
