@@ -58,4 +58,15 @@ $(GPU_DIR)/separation_check: $(O)/obj/tests/gpu/separation_check.o $(GPU_BASE_OB
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
 GPU_PROGRAMS += $(GPU_DIR)/separation_check
 
+# Ways to move a row, to be measured.
+$(GPU_DIR)/sweep: $(O)/obj/tests/gpu/sweep.o $(GPU_BASE_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
+$(GPU_DIR)/sweep.fatbin: tests/gpu/sweep.cu tests/gpu/sweep.cuh tests/gpu/sweep.def $(FUSED_KERNELS)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -I. -arch=sm_90 -fatbin -o $@ $<
+GPU_PROGRAMS += $(GPU_DIR)/sweep $(GPU_DIR)/sweep.fatbin
+
 include $(filter-out tests/gpu/rules.mk,$(sort $(wildcard tests/gpu/*.mk)))
