@@ -219,5 +219,5 @@ int candidate_parse(const char *name, struct candidate *c)
 			break;
 	}
 	c->code = pack(t, v);
-	return fields_of(c, &t, v);
+	return table_of(c->code) == t ? fields_of(c, &t, v) : -1;
 }

@@ -207,7 +207,6 @@ template <class T> struct native {
 		return 0;
 	}
 };
-#if !AF_SOFTGPU
 #define AF_NATIVE(type, from, to)                                                                  \
 	template <> struct native<type> {                                                          \
 		static __device__ __forceinline__ float exp(float a)                               \
@@ -223,23 +222,6 @@ template <class T> struct native {
 			return to(hrcp(from(a)));                                                  \
 		}                                                                                  \
 	};
-#else
-#define AF_NATIVE(type, from, to)                                                                  \
-	template <> struct native<type> {                                                          \
-		static float exp(float a)                                                          \
-		{                                                                                  \
-			return type::load(type::round(softgpu::fast_exp(a)));                      \
-		}                                                                                  \
-		static float div(float a, float b)                                                 \
-		{                                                                                  \
-			return type::load(type::round(softgpu::opaque(a / b)));                    \
-		}                                                                                  \
-		static float rcp(float a)                                                          \
-		{                                                                                  \
-			return type::load(type::round(softgpu::approx_rcp(a)));                    \
-		}                                                                                  \
-	};
-#endif
 AF_NATIVE(f16, __float2half_rn, __half2float)
 AF_NATIVE(bf16, __float2bfloat16_rn, __bfloat162float)
 #undef AF_NATIVE

@@ -49,8 +49,10 @@ static void pair(struct source *s, enum probe_family f, double *gate, double *up
 	case PROBE_FAMILY_normal:
 		*up = gauss(s);
 		return;
-	case PROBE_FAMILY_special:
 	case PROBE_FAMILY_zeros:
+		*gate = copysign(0, sign(s));
+		return;
+	case PROBE_FAMILY_special:
 		if (below(s, 2))
 			*gate = odd[below(s, ODD)];
 		if (below(s, 2))

@@ -5,12 +5,13 @@
  * spellings that are left. A candidate wins only if every other one that is not the same arithmetic
  * was told apart from the program's kernels by some batch.
  */
+#include "shim/probe_child_search.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/log.h"
-#include "shim/probe_child_search.h"
 
 enum {
 	PAIRS_MAX = 1 << 18,

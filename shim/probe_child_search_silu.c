@@ -38,6 +38,23 @@ int64_t search_silu_rows(const struct probe *p)
 	return n < search_silu_few(p) ? search_silu_few(p) : n;
 }
 
+/* What every gate left alike goes on as one, for each way to multiply. */
+static void keep_kinds(struct search *s)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		bool seen = false;
+
+		for (unsigned k = 0; k < n; k++)
+			seen |= candidate_same_product(&s->p->group, &s->trial[k].c,
+						       &s->trial[i].c);
+		if (!seen)
+			s->trial[n++] = s->trial[i];
+	}
+	s->n = n;
+}
+
 bool search_silu(struct search *s)
 {
 	static const enum probe_family first[] = {PROBE_FAMILY_normal, PROBE_FAMILY_tiny,
@@ -62,6 +79,8 @@ bool search_silu(struct search *s)
 			return false;
 		if (s->many.type != DT_f32 && !s->close) {
 			s->table = search_allowed(s->p, PROBE_FAMILY_exact);
+			if (s->table && !s->p->candidates[0])
+				keep_kinds(s);
 			break;
 		}
 		if (i && (s->n == before || !search_ambiguous(s, &other)))
