@@ -33,6 +33,8 @@ def facts(path):
     print("launches %d sent %d removed %d" % (n["program"], n["sent"], n["program"] - n["sent"]))
     for name, p in r["patterns"].items():
         print("fused %s %d" % (name, p["fused"]))
+        if p["checked"]:
+            print("checked %s %d" % (name, p["checked"]))
         for reason, count in p["rejected"].items():
             print("rejected %s %s %d" % (name, reason, count))
     for v in r["verdicts"]:
