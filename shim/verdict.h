@@ -34,8 +34,10 @@ struct verdict {
 	unsigned checks;               /* live checks passed in this process */
 	unsigned long long fused;      /* substitutions in this process */
 	unsigned long long sampled_at; /* value of `fused` at the last live check */
-	int64_t due;         /* rows beyond the proven ones that want a live check; 0: none */
-	bool marked;         /* the crash marker is on disk */
+	int64_t due; /* rows beyond the proven ones that want a live check; 0: none */
+	unsigned seen,
+		gap; /* the site's `begins` when it was last seen, and since the time before */
+	bool marked; /* the crash marker is on disk */
 	bool first_use_over; /* our kernel ran to its end once in this process */
 	char detail[160];
 };
@@ -68,7 +70,8 @@ void verdict_unmark_all(void);
  */
 struct site {
 	uint64_t hash;
-	struct verdict *verdict; /* of the last group that began here; NULL: only known from disk */
+	struct verdict *open; /* a verdict seen here that wanted a live check, or NULL */
+	unsigned begins;      /* matches that began here */
 	bool expected;   /* a group with a usable verdict has begun here (this run or before) */
 	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
 	unsigned misses; /* held launches in a row that were sent on unfused */

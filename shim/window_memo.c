@@ -2,12 +2,12 @@
 /*
  * The short way. A program that decodes tokens makes the same launches with the same arguments over
  * and over. What was decided about a group whose members followed each other directly is
- * remembered: the launches byte by byte, and the fused launch. When its first launch comes again,
- * with nothing open anywhere, it is held without being decoded or shown to the planner; if exactly
- * the others follow, the fused launch is made at once. On anything else (another launch, a call,
- * the way out, another stream) the planner is shown the held launches as if they came now, and all
- * goes on from there: nothing is decided here that the planner did not decide for these very bytes.
- * A change of the program's memory, of the verdict or of the switches ends what is remembered.
+ * remembered: the launches byte by byte, and the fused launch. When launches come that begin such a
+ * group, with nothing open anywhere, they are held without being decoded or shown to the planner;
+ * if exactly the rest follows, the fused launch is made at once. On anything else (another launch,
+ * a call, the way out, another stream) the planner is shown the held launches as if they came now,
+ * and all goes on from there: nothing is decided here that the planner did not decide for these
+ * very bytes. A change of the program's memory, of the verdict or of the switches ends it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,28 +25,43 @@
 #include "shim/window_state.h"
 
 enum {
-	SLOTS = 512,       /* remembered groups of a window; a power of two */
-	PARAMS_MAX = 1024, /* bytes of parameters of all members */
+	SLOTS = 1024,     /* a power of two */
+	PARAMS_MAX = 512, /* bytes of parameters of all members */
+};
+
+/* Launches that followed each other: the beginning of groups, or a whole one. */
+struct trail {
+	unsigned n;
+	struct launch launch[PATTERN_MAX_NODES]; /* params point into `params` */
+	uint8_t params[PARAMS_MAX];
+};
+
+struct entry {
+	struct trail trail;
+	uint64_t events;   /* memory_events() when it was decided */
+	struct site *site; /* where the group begins */
+	/* Of a whole group; NULL for a beginning. */
+	struct verdict *verdict;
+	CUfunction function;
+	struct fused_launch fused;
 };
 
 struct memo {
-	const struct pattern *pattern;
-	struct verdict *verdict;
-	struct site *site; /* of the first launch */
-	uint64_t events;   /* memory_events() when it was decided */
-	int64_t elements;  /* rows * cols */
-	CUfunction function;
-	struct fused_launch fused;
-	struct launch launch[PATTERN_MAX_NODES]; /* params point into `params` */
-	uint8_t params[];
+	uint64_t hash;    /* of the launches now held */
+	struct trail run; /* them; run.n = the window's nrun */
+	struct entry *slot[SLOTS];
 };
 
-static unsigned slot_of(const struct launch *l)
+/* Of a trail with the hash h (0: empty) and one launch more. */
+static uint64_t hash_of(uint64_t h, const struct launch *l)
 {
-	uint64_t h = XXH3_64bits_withSeed(l->params, l->kernel->param_bytes,
-					  (uint64_t)(uintptr_t)l->kernel);
+	return XXH3_64bits_withSeed(l->params, l->kernel->param_bytes,
+				    h ^ (uint64_t)(uintptr_t)l->kernel);
+}
 
-	return (unsigned)(h ^ h >> 32) % SLOTS;
+static struct entry **slot_of(struct memo *m, uint64_t h)
+{
+	return &m->slot[(h ^ h >> 32) % SLOTS];
 }
 
 static bool same(const struct launch *a, const struct launch *b)
@@ -57,67 +72,98 @@ static bool same(const struct launch *a, const struct launch *b)
 	       !memcmp(a->params, b->params, a->kernel->param_bytes);
 }
 
+/* Is t the run and then l? */
+static bool follows(const struct trail *t, const struct trail *run, const struct launch *l)
+{
+	if (t->n != run->n + 1)
+		return false;
+	for (unsigned i = 0; i < run->n; i++)
+		if (!same(&t->launch[i], &run->launch[i]))
+			return false;
+	return same(&t->launch[run->n], l);
+}
+
+/* False if it has no room. */
+static bool extend(struct trail *t, const struct launch *l)
+{
+	uint32_t bytes = l->kernel->param_bytes;
+	const struct launch *last = t->n ? &t->launch[t->n - 1] : NULL;
+	uint8_t *at = last ? (uint8_t *)last->params + last->kernel->param_bytes : t->params;
+
+	if (t->n == PATTERN_MAX_NODES || bytes > (size_t)(t->params + sizeof(t->params) - at))
+		return false;
+	t->launch[t->n] = *l;
+	t->launch[t->n++].params = memcpy(at, l->params, bytes);
+	return true;
+}
+
+/* The entry for those launches, made if missing; NULL if out of memory or room. */
+static struct entry *entry_for(struct memo *m, const struct group *g, unsigned n)
+{
+	struct entry **at, *e;
+	uint64_t h = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		h = hash_of(h, &g->member[i]->launch);
+	at = slot_of(m, h);
+	if (!*at && !(*at = malloc(sizeof(**at))))
+		return NULL;
+	e = *at;
+	e->trail.n = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (!extend(&e->trail, &g->member[i]->launch)) {
+			e->trail.n = 0;
+			return NULL;
+		}
+	e->verdict = NULL;
+	e->events = memory_events();
+	return e;
+}
+
 void window_remember(struct window *w, const struct group *g, struct verdict *v, CUfunction f,
 		     const struct fused_launch *l)
 {
-	const struct launch *first = &g->member[0]->launch;
-	struct site *s = verdict_site(key_noted(first, &g->member[0]->op));
-	struct memo *m, **at;
-	uint32_t bytes = 0;
-	uint8_t *params;
+	const struct member *first = g->member[0];
+	struct site *s = verdict_site(key_noted(&first->launch, &first->op));
+	struct entry *e = NULL;
 
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
-		bytes += g->member[i]->launch.kernel->param_bytes;
-		if (g->member[i]->launch.index != first->index + i)
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		if (g->member[i]->launch.index != first->launch.index + i)
 			return;
+	if (record_on || !s || (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
+		return;
+	for (unsigned n = 1; n <= g->pattern->nnode; n++) {
+		e = entry_for(w->memo, g, n);
+		if (!e)
+			return;
+		e->site = s;
 	}
-	if (bytes > PARAMS_MAX || record_on || !s)
+	if (!e)
 		return;
-	if (!w->memo && !(w->memo = calloc(SLOTS, sizeof(struct memo *))))
-		return;
-	at = &w->memo[slot_of(first)];
-	m = realloc(*at, sizeof(*m) + bytes);
-	if (!m)
-		return;
-	*at = m;
-	m->pattern = g->pattern;
-	m->verdict = v;
-	m->site = s;
-	m->events = memory_events();
-	m->elements = g->rows * g->cols;
-	m->function = f;
-	m->fused = *l;
-	params = m->params;
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
-		m->launch[i] = g->member[i]->launch;
-		bytes = m->launch[i].kernel->param_bytes;
-		m->launch[i].params = memcpy(params, m->launch[i].params, bytes);
-		params += bytes;
-	}
+	e->verdict = v;
+	e->function = f;
+	e->fused = *l;
 }
 
 void window_forget_all(struct window *w)
 {
 	for (unsigned i = 0; w->memo && i < SLOTS; i++)
-		free(w->memo[i]);
+		free(w->memo->slot[i]);
 	free(w->memo);
 	w->memo = NULL;
 }
 
 void window_settle(struct window *w)
 {
-	struct memo *run = w->run;
 	unsigned n = w->nrun;
 
-	w->run = NULL;
 	w->nrun = 0;
 	for (unsigned i = 0; i < n; i++) {
-		struct member m = {.launch = run->launch[i]};
+		struct member m = {.launch = w->memo->run.launch[i]};
 		const struct member *one = &m;
 		struct seq_out out;
 		CUresult r;
 
-		m.launch.index = w->run_index[i];
 		decode_launch(&m.launch, &m.op);
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_submit(w, out.flush, out.nflush);
@@ -126,49 +172,53 @@ void window_settle(struct window *w)
 		w->pending = w->pending ? w->pending : r;
 		w->want_check = false;
 	}
+	if (n)
+		w->memo->run.n = 0;
 }
 
-static bool fresh(const struct window *w, const struct memo *m)
+static bool hold(struct window *w, uint64_t h, const struct launch *l)
 {
-	return m->events == memory_events() &&
-	       window_may_recall(w, m->verdict, m->site, m->elements);
-}
+	struct memo *m = w->memo;
 
-static void hold(struct window *w, struct memo *m, uint64_t index)
-{
-	w->run = m;
-	w->run_index[w->nrun++] = index;
+	if (!extend(&m->run, l))
+		return false;
+	m->hash = h;
+	w->nrun = m->run.n;
 	window_holds(w);
+	return true;
 }
 
 /* Lock held. */
 static bool recall(struct window *w, const struct launch *l)
 {
-	struct memo *m = w->run;
+	uint64_t launch[PATTERN_MAX_NODES], h;
+	struct memo *m = w->memo;
+	struct entry *e;
 
-	if (!w->used || w->pending)
+	if (!w->used || w->pending || !m)
 		return false;
-	if (!m) {
-		if (!w->memo || w->nfree || w->check.arena || seq_waiting(w->seq))
+	if (!w->nrun) {
+		if (w->nfree || w->check.arena || seq_waiting(w->seq))
 			return false;
-		m = w->memo[slot_of(l)];
-		if (!m || !same(&m->launch[0], l) || !fresh(w, m))
-			return false;
-		hold(w, m, l->index);
-		return true;
+		m->hash = 0;
+		m->run.n = 0;
 	}
-	if (!same(&m->launch[w->nrun], l) || !fresh(w, m))
+	h = hash_of(m->hash, l);
+	e = *slot_of(m, h);
+	if (!e || e->events != memory_events() || !follows(&e->trail, &m->run, l))
 		return false;
-	if (w->nrun + 1 < m->pattern->nnode) {
-		hold(w, m, l->index);
-		return true;
-	}
-	if (!window_send_fused(w, m->verdict, m->function, &m->fused))
+	if (!e->verdict) /* the site begins matches only where the first launch is */
+		return (w->nrun || window_may_recall(w, e->site)) && hold(w, h, l);
+	if (!w->nrun || !window_may_refuse(w, e->verdict) ||
+	    !window_send_fused(w, e->verdict, e->function, &e->fused))
 		return false;
-	w->run_index[w->nrun] = l->index;
-	report_fused(m->pattern, w->run_index);
-	w->run = NULL;
-	w->nrun = 0;
+	for (unsigned i = 0; i < w->nrun; i++)
+		launch[i] = m->run.launch[i].index;
+	launch[w->nrun] = l->index;
+	report_fused(e->verdict->pattern, launch);
+	e->site->begins++;
+	window_seen(e->site, e->verdict);
+	w->nrun = m->run.n = 0;
 	return true;
 }
 
@@ -181,7 +231,7 @@ bool window_recall(const struct own_launch *own, struct launch *l, CUresult *r)
 	if (watch > 1 || __atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) != watch || record_on)
 		return false;
 	w = window_here(own->stream, own->ptsz);
-	if (!w || !w->memo || __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) != (watch == 1))
+	if (!w || __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) != (watch == 1))
 		return false;
 	window_touch();
 	pthread_mutex_lock(&w->lock);

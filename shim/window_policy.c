@@ -11,6 +11,7 @@
 enum {
 	SHMEM_PLAIN = 48 << 10, /* dynamic shared memory that needs no opt-in attribute */
 	GRID_YZ_MAX = 65535,
+	CHECK_ANY = 61, /* every so manieth match is checked while a verdict waits for its check */
 };
 
 static int state_of(const struct verdict *v)
@@ -26,16 +27,38 @@ static bool shape_proven(const struct launch *l)
 	       l->grid[1] <= GRID_YZ_MAX && l->grid[2] <= GRID_YZ_MAX && l->grid[0] <= INT32_MAX;
 }
 
-/* Does a launch with so many elements want a live check instead of being held? */
-static bool check_wanted(const struct verdict *v, int64_t elements)
+/* Does the verdict want a live check of one of its groups? */
+static bool check_wanted(const struct verdict *v)
 {
 	const struct options *o = &process.config.opt;
+	int state = state_of(v);
 
-	if (state_of(v) == VERDICT_CHECKING || o->verify == VERIFY_ALWAYS ||
-	    (v->due && elements >= v->due * v->cols))
-		return true;
-	return o->verify == VERIFY_SAMPLE &&
-	       v->fused - v->sampled_at >= (unsigned long)o->sample_every;
+	if (state == VERDICT_USABLE)
+		return v->due || o->verify == VERIFY_ALWAYS ||
+		       (o->verify == VERIFY_SAMPLE &&
+			v->fused - v->sampled_at >= (unsigned long)o->sample_every);
+	return state == VERDICT_CHECKING;
+}
+
+/*
+ * Is the match that now begins at s one to check instead of being held? Groups of several verdicts
+ * may begin at one site (each residual add of a model feeds another norm), and which one it is
+ * shows when its last member comes. Programs repeat themselves: the guess is that as many others
+ * come in between as the last time. Now and then any will do, should the guess never be right.
+ */
+static bool check_now(struct site *s)
+{
+	const struct verdict *v = s->open;
+
+	if (process.config.opt.verify == VERIFY_ALWAYS)
+		return s->expected || v;
+	if (!v)
+		return false;
+	if (!check_wanted(v)) {
+		s->open = NULL;
+		return false;
+	}
+	return s->begins - v->seen == v->gap || s->begins % CHECK_ANY == 0;
 }
 
 /* Is this a stream and a time at which launches can be held at all? */
@@ -45,11 +68,24 @@ static bool holding(const struct window *w)
 	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on;
 }
 
-bool window_may_recall(const struct window *w, const struct verdict *v, const struct site *s,
-		       int64_t elements)
+bool window_may_recall(const struct window *w, const struct site *s)
 {
-	return holding(w) && s->expected && !s->skip && s->verdict == v &&
-	       state_of(v) == VERDICT_USABLE && !check_wanted(v, elements);
+	return holding(w) && s->expected && !s->skip && !s->open &&
+	       process.config.opt.verify != VERIFY_ALWAYS;
+}
+
+bool window_may_refuse(const struct window *w, const struct verdict *v)
+{
+	return holding(w) && state_of(v) == VERDICT_USABLE;
+}
+
+void window_seen(struct site *s, struct verdict *v)
+{
+	v->gap = s->begins - v->seen;
+	v->seen = s->begins;
+	s->misses = 0;
+	if (!s->open && check_wanted(v))
+		s->open = v;
 }
 
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
@@ -64,9 +100,8 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 	s = verdict_site(key_noted(&m->launch, &m->op));
 	if (!s)
 		return false;
-	if (s->verdict && state_of(s->verdict) >= VERDICT_CHECKING &&
-	    state_of(s->verdict) != VERDICT_REJECTED &&
-	    check_wanted(s->verdict, m->op.rows * m->op.cols)) {
+	s->begins++;
+	if (check_now(s)) {
 		w->want_check = true;
 		return false;
 	}
@@ -127,9 +162,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);
 	if (s) {
-		s->verdict = v;
-		s->expected = state == VERDICT_USABLE;
-		s->misses = 0;
+		s->expected = state == VERDICT_USABLE || (s->expected && state != VERDICT_REJECTED);
+		window_seen(s, v);
 	}
 	switch (state) {
 	case VERDICT_NEW:
@@ -151,6 +185,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	if (g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
 		v->due = g->rows;
+		if (s && !s->open)
+			s->open = v;
 		return REASON_NO_VERDICT;
 	}
 	w->verdict = v;

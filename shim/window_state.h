@@ -14,7 +14,7 @@ enum { WINDOW_MAX = 64, WINDOW_FREES = 16 };
 /* How a stream orders itself against the legacy default stream of its context. */
 enum stream_kind { STREAM_NONBLOCKING, STREAM_BLOCKING, STREAM_LEGACY, STREAM_PER_THREAD };
 
-struct memo; /* a group that was fused before, see window_memo.c */
+struct memo; /* groups that were fused before, see window_memo.c */
 
 struct window {
 	pthread_mutex_t lock;
@@ -31,10 +31,8 @@ struct window {
 	unsigned nfree;
 	struct check check;   /* live check under way */
 	uint64_t check_index; /* launch index of its first member */
-	struct memo **memo;   /* by first launch; NULL until one is remembered */
-	struct memo *run; /* its first nrun launches are held, unknown to the planner; or NULL */
-	unsigned nrun;
-	uint64_t run_index[PATTERN_MAX_NODES];
+	struct memo *memo;    /* remembered groups; NULL until there is one */
+	unsigned nrun;        /* launches held by it, unknown to the planner */
 	/* Answers of the policy to the launch in hand. */
 	struct verdict *verdict; /* of the group just asked for */
 	bool want_check, finish_check;
@@ -64,9 +62,12 @@ bool window_fuse(struct window *w, const struct group *g);
 CUresult window_frees(struct window *w);
 /* Brings watched/held and window_watch up to date. Lock held. */
 void window_update(struct window *w);
-/* May a launch that begins a remembered group with that verdict be held? Lock held. */
-bool window_may_recall(const struct window *w, const struct verdict *v, const struct site *s,
-		       int64_t elements);
+/* May a launch at that site, which began groups that were fused, be held? Lock held. */
+bool window_may_recall(const struct window *w, const struct site *s);
+/* May a group fused before with that verdict be fused again? Lock held. */
+bool window_may_refuse(const struct window *w, const struct verdict *v);
+/* A group of that verdict which began at s is complete. Lock held. */
+void window_seen(struct site *s, struct verdict *v);
 /* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.
  */
 bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct fused_launch *l);

@@ -6,6 +6,8 @@ export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
 app=$APPS/pairs
 
 # Evidence for the alias patterns that the modes use; each is a key of its own.
+# final_norm comes first: two of them begin with the same launch, and each wants its live checks.
+ok "final_norm: learns to fuse" learn 20 "$AF_TMP/report" "$app" final_norm 600
 for mode in plain inplace norm_inplace swapped; do
 	ok "$mode: learns to fuse" learn 20 "$AF_TMP/report" "$app" $mode 4000
 done
@@ -28,6 +30,10 @@ refuses() { # MODE REASON
 for mode in plain inplace norm_inplace swapped default freeasync allocasync independent; do
 	fuses $mode
 done
+fuses final_norm
+ok "final_norm: nothing left alone" same "$(field "$AF_TMP/report" launches/program)" \
+	"$(($(field "$AF_TMP/report" launches/sent) + $(field "$AF_TMP/report" launches/fused)))"
+ok "final_norm: neither of the two" same 0 "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/unpredicted)"
 refuses event barrier
 refuses query barrier
 refuses copy barrier
