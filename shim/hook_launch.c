@@ -15,7 +15,11 @@
 #include "shim/window.h"
 #include "shim/window_launch.h"
 
-enum { PARAMS_MAX = 4096 }; /* bytes of parameters a decoder ever looks at */
+enum {
+	PARAMS_MAX = 4096, /* bytes of parameters a decoder ever looks at */
+	DULL_AFTER = 1024, /* launches of a kernel that led to nothing */
+	DULL_LOOK = 16,    /* one in so many is looked at then */
+};
 
 /* One launch as the program made it. `own` first: the window calls back with it. */
 struct call {
@@ -157,6 +161,22 @@ static bool concerns(const struct kernel_rec *rec)
 	return mine & (__atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) ? ops.member : ops.begin);
 }
 
+/*
+ * Nothing has come of the last launches that began like this one (their groups never completed, or
+ * are refused for good): only some are still looked at. Not while anything is open, and not where
+ * each group is to be listed.
+ */
+static bool dull(struct kernel_rec *rec)
+{
+	unsigned idle = __atomic_add_fetch(&rec->idle, 1, __ATOMIC_RELAXED);
+
+	if (idle < DULL_AFTER || idle % DULL_LOOK == 0 || record_on || report_listing() ||
+	    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return false;
+	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 static CUresult guarded(struct call *c)
 {
 	static uint64_t launches;
@@ -173,7 +193,7 @@ static CUresult guarded(struct call *c)
 		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
-	if (!concerns(rec))
+	if (!concerns(rec) || (rec && rec->k.ops & ops.begin && dull(rec)))
 		return send(&c->own);
 	op_opaque(&op);
 	memset(&l, 0, sizeof(l));

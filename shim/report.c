@@ -31,6 +31,11 @@ void report_start(void)
 	report.list = process.config.opt.report && process.config.opt.report[0];
 }
 
+bool report_listing(void)
+{
+	return report.list;
+}
+
 static void list_group(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
 		       enum reason why)
 {
@@ -177,7 +182,10 @@ static void summary(const struct report_totals *t)
 	if (t->checked && n < sizeof(text))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu checked", t->checked);
 	if (t->rejected && n < sizeof(text))
-		snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+	if (t->counts.unlooked && n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, ", %llu launches no longer looked at",
+			 t->counts.unlooked);
 	log_always("%s launches became %s: %s", grouped(t->launches, before),
 		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text);
 }

@@ -392,10 +392,14 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 	r = own->send(own);
 	if (!w->finish_check)
 		return r;
-	if (r)
+	if (r) {
 		check_cancel(&w->check, w->ours, w->stream);
-	else
+	} else {
 		check_run(&w->check, w->ours, w->stream, out->group, w->verdict);
+		/* The answer comes later; until then others need not stand back for it. */
+		w->verdict->sampled_at = w->verdict->fused;
+		w->verdict->due = 0;
+	}
 	return r;
 }
 

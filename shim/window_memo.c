@@ -7,7 +7,7 @@
  * if exactly the rest follows, the fused launch is made at once. On anything else (another launch,
  * a call, the way out, another stream) the planner is shown the held launches as if they came now,
  * and all goes on from there: nothing is decided here that the planner did not decide for these
- * very bytes. A change of the program's memory, of the verdict or of the switches ends it.
+ * very bytes. What may have changed since is asked again: the memory's kind, verdict, switches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 
 #include "matcher/decode.h"
 #include "matcher/key.h"
+#include "shim/kernels.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -38,12 +39,14 @@ struct trail {
 
 struct entry {
 	struct trail trail;
-	uint64_t events;   /* memory_events() when it was decided */
 	struct site *site; /* where the group begins */
 	/* Of a whole group; NULL for a beginning. */
 	struct verdict *verdict;
 	CUfunction function;
 	struct fused_launch fused;
+	uint64_t events; /* memory_events() when its memory was last asked about */
+	unsigned nrange, surviving;
+	struct range range[GROUP_MAX_OPERANDS];
 };
 
 struct memo {
@@ -116,7 +119,6 @@ static struct entry *entry_for(struct memo *m, const struct group *g, unsigned n
 			return NULL;
 		}
 	e->verdict = NULL;
-	e->events = memory_events();
 	return e;
 }
 
@@ -143,6 +145,12 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	e->verdict = v;
 	e->function = f;
 	e->fused = *l;
+	e->events = memory_events();
+	e->surviving = 0;
+	for (e->nrange = 0; e->nrange < g->nbound; e->nrange++) {
+		e->range[e->nrange] = bound_range(g, &g->bound[e->nrange]);
+		e->surviving += (g->bound[e->nrange].use & BOUND_WRITE) != 0;
+	}
 }
 
 void window_forget_all(struct window *w)
@@ -164,6 +172,9 @@ void window_settle(struct window *w)
 		struct seq_out out;
 		CUresult r;
 
+		m.launch.context = w->ours->generation;
+		m.launch.stream = (uint64_t)(uintptr_t)w->stream;
+		m.launch.device = w->ours->device;
 		decode_launch(&m.launch, &m.op);
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_submit(w, out.flush, out.nflush);
@@ -174,6 +185,20 @@ void window_settle(struct window *w)
 	}
 	if (n)
 		w->memo->run.n = 0;
+}
+
+/* Is the group's memory what it was, for all that was allocated and freed meanwhile? */
+static bool memory_stands(const struct window *w, struct entry *e)
+{
+	uint64_t events = memory_events();
+
+	if (e->events == events)
+		return true;
+	for (unsigned i = 0; i < e->nrange; i++)
+		if (memory_check(e->range[i], w->ours->device, (int)e->surviving))
+			return false;
+	e->events = events;
+	return true;
 }
 
 static bool hold(struct window *w, uint64_t h, const struct launch *l)
@@ -205,11 +230,11 @@ static bool recall(struct window *w, const struct launch *l)
 	}
 	h = hash_of(m->hash, l);
 	e = *slot_of(m, h);
-	if (!e || e->events != memory_events() || !follows(&e->trail, &m->run, l))
+	if (!e || !follows(&e->trail, &m->run, l))
 		return false;
 	if (!e->verdict) /* the site begins matches only where the first launch is */
 		return (w->nrun || window_may_recall(w, e->site)) && hold(w, h, l);
-	if (!w->nrun || !window_may_refuse(w, e->verdict) ||
+	if (!w->nrun || !window_may_refuse(w, e->verdict) || !memory_stands(w, e) ||
 	    !window_send_fused(w, e->verdict, e->function, &e->fused))
 		return false;
 	for (unsigned i = 0; i < w->nrun; i++)
@@ -217,6 +242,7 @@ static bool recall(struct window *w, const struct launch *l)
 	launch[w->nrun] = l->index;
 	report_fused(e->verdict->pattern, launch);
 	e->site->begins++;
+	kernels_promise(m->run.launch[0].kernel);
 	window_seen(e->site, e->verdict);
 	w->nrun = m->run.n = 0;
 	return true;

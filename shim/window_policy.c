@@ -3,6 +3,7 @@
 #include "config/log.h"
 #include "matcher/key.h"
 #include "matcher/legal.h"
+#include "shim/kernels.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/report.h"
@@ -161,6 +162,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);
+	if (state != VERDICT_REJECTED)
+		kernels_promise(g->member[0]->launch.kernel);
 	if (s) {
 		s->expected = state == VERDICT_USABLE || (s->expected && state != VERDICT_REJECTED);
 		window_seen(s, v);

@@ -30,6 +30,11 @@ refuses() { # MODE REASON
 for mode in plain inplace norm_inplace swapped default freeasync allocasync independent; do
 	fuses $mode
 done
+fuses allocs
+ok "allocs: nothing left alone" same "{}" "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected)"
+fuses turns
+ok "turns: only for what comes between" same "['unknown-kernel']" \
+	"$(python3 -c 'import json, sys; print(sorted(k for k, v in json.load(open(sys.argv[1]))["patterns"]["add_rmsnorm"]["rejected"].items() if v))' "$AF_TMP/report")"
 fuses final_norm
 ok "final_norm: nothing left alone" same "$(field "$AF_TMP/report" launches/program)" \
 	"$(($(field "$AF_TMP/report" launches/sent) + $(field "$AF_TMP/report" launches/fused)))"
