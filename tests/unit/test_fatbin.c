@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
 
-#include "shim/fatbin.h"
+#include "fused/fatbin.h"
 #include "tests/unit/image_file.h"
 
 struct list {
