@@ -158,7 +158,7 @@ static int check(struct sig *s)
 	       check_extent(s, ROLE_cols, &s->cols);
 }
 
-static void sig_free(struct sig *s)
+void sig_free(struct sig *s)
 {
 	for (unsigned i = 0; i < s->nmatch; i++)
 		free(s->match[i]);

@@ -70,6 +70,7 @@ bool sig_expr_value(const struct sig_expr *e, const struct launch *l,
 
 /* Compiles one section; NULL if it is bad (it was warned about) or memory runs out. */
 struct sig *sig_from_section(const struct config_kernel *k);
+void sig_free(struct sig *s);
 
 /* The signature of a kernel, by name and parameter layout; NULL if there is none. */
 const void *sig_find(const struct kernel *k);
