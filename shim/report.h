@@ -28,6 +28,10 @@ void report_start(void);
 /* One completed match. */
 void report_group(const struct group *g, enum outcome outcome, enum reason why);
 
+/* Fusion is about to be switched off or on (control.h): what was counted since the last switch is
+ * listed by itself. */
+void report_phase(void);
+
 /* Writes summary and report; called at exit, after held launches were submitted. */
 void report_exit(void);
 

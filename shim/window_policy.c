@@ -3,6 +3,7 @@
 #include "config/log.h"
 #include "matcher/key.h"
 #include "matcher/legal.h"
+#include "shim/control.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/report.h"
@@ -75,7 +76,7 @@ static enum reason memory(void *arg, struct range r, const struct launch *l, int
 
 static bool enabled(void *arg, const struct pattern *p)
 {
-	return process.pattern_on[pattern_id(p)];
+	return process.pattern_on[pattern_id(p)] && control_on();
 }
 
 /* The probe ran every member between canaries: other launches at these sites may be crossed. */

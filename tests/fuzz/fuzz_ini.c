@@ -30,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct op op;
 
 	config_load(&c, false);
+	fuzz_quiet();
 	sections_read(&c, "fuzz", (const char *)data, size);
 	fuzz_quiet(); /* the text may have set it otherwise */
 	pattern_switches(&c, on);

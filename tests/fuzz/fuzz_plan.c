@@ -17,8 +17,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static struct config c;
 
-	fuzz_quiet();
 	config_load(&c, false);
+	fuzz_quiet();
 	config_add_text(&c, "fuzz", signatures);
 	sig_compile(&c);
 	return 0;
