@@ -42,7 +42,7 @@ TOOLS_SRC := $(wildcard tools/*.c)
 all: $(O)/libautofuse.so $(O)/autofuse ## build the library and the command
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(filter %Makefile %.mk,$(MAKEFILE_LIST))
 	@echo "  variables: O=dir (default build), DEBUG=1, V=1, CUDA_HOME=dir"
 
 setup: ## install or name what is missing (apt packages, CUDA toolkit)

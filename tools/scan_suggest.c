@@ -17,7 +17,13 @@ static const char *const formula[] = {
 #undef OPCODE
 };
 
-enum { LABEL_MAX = 32, NAME_MAX_ = 180, LINE_MAX_ = 150 };
+enum {
+	LABEL_MAX = 32,
+	NAME_MAX_ = 180,
+	LINE_MAX_ = 150,
+	SECTIONS_MAX =
+		2000, /* more than anybody completes, and less than a configuration may hold */
+};
 
 /* A type that points to what only is read, to something else, or neither. */
 enum type { TYPE_UNKNOWN, TYPE_CONST_POINTER, TYPE_POINTER, TYPE_NUMBER, TYPE_REAL };
@@ -139,7 +145,7 @@ void scan_suggest(const struct scan *s, const char *what, const char *glob, FILE
 {
 	size_t n;
 	struct scan_kernel **list = scan_sorted(s, glob, &n);
-	unsigned number = 0, passed = 0;
+	unsigned number = 0, passed = 0, more = 0;
 
 	fprintf(f, "; Kernels of %.100s that no signature or decoder knows.\n", what);
 	fputs("; Where you know what one computes, give its op:\n", f);
@@ -150,12 +156,17 @@ void scan_suggest(const struct scan *s, const char *what, const char *glob, FILE
 	      "rest.\n",
 	      f);
 	for (size_t i = 0; list && i < n; i++) {
-		if (worthwhile(list[i]))
+		if (!worthwhile(list[i]))
+			passed += !list[i]->k.decoder;
+		else if (number < SECTIONS_MAX)
 			section(list[i], ++number, f);
 		else
-			passed += !list[i]->k.decoder;
+			more++;
 	}
 	fprintf(f, "\n; %u kernels, and %u more whose arguments no signature can describe.\n",
 		number, passed);
+	if (more)
+		fprintf(f, "; %u further ones are left out: --match=GLOB picks kernels by name.\n",
+			more);
 	free(list);
 }
