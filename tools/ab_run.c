@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,11 @@
 #include "config/log.h"
 #include "tools/ab.h"
 
-enum { CHUNK = 1 << 16, POLL_MS = 100, KILL_AFTER_MS = 2000 };
+enum {
+	CHUNK = 1 << 16,
+	POLL_MS = 100,
+	REST_MAX = 4096, /* chunks read after the program's end; a child of it may never stop */
+};
 
 volatile sig_atomic_t ab_interrupted;
 static volatile sig_atomic_t running; /* process group, 0 between runs */
@@ -114,31 +119,32 @@ static bool read_err(int fd, struct ab_run *r)
 static void follow(const struct ab_request *q, pid_t pid, int out, int err, struct ab_run *r,
 		   XXH3_state_t *hash, double start)
 {
-	struct pollfd fd[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
-	bool over = false;
-	bool left = false;
+	int ended = (int)syscall(SYS_pidfd_open, pid, 0); /* -1 before Linux 5.3 */
+	struct pollfd fd[3] = {{out, POLLIN, 0}, {err, POLLIN, 0}, {ended, POLLIN, 0}};
+	unsigned rest = REST_MAX;
+	bool over = false, left = true;
 
-	while (!over || left) {
-		int n = poll(fd, 2, over ? 0 : POLL_MS);
+	while (!over || (left && rest--)) {
+		int n = poll(fd, 3, over ? 0 : ended < 0 ? 1 : POLL_MS);
 
-		left = false;
+		if (!over && waitpid(pid, &r->status, WNOHANG) == pid) {
+			r->seconds = now() - start;
+			over = true;
+			fd[2].fd = -1;
+			n = poll(fd, 2, 0);
+		}
+		left = n > 0 && (fd[0].revents | fd[1].revents) & POLLIN;
 		if (n > 0 && fd[0].revents && !read_out(out, r, hash))
 			fd[0].fd = -1;
 		if (n > 0 && fd[1].revents && !read_err(err, r))
 			fd[1].fd = -1;
-		left = n > 0 && (fd[0].revents | fd[1].revents) & POLLIN;
-		if (over)
-			continue;
-		if (waitpid(pid, &r->status,
-			    fd[0].fd < 0 && fd[1].fd < 0 && !q->timeout ? 0 : WNOHANG) == pid) {
-			r->seconds = now() - start;
-			over = true;
-			left = true;
-		} else if (q->timeout && now() - start > q->timeout) {
+		if (!over && q->timeout && now() - start > q->timeout) {
 			r->timed_out = true;
 			kill(-pid, SIGKILL);
 		}
 	}
+	if (ended >= 0)
+		close(ended);
 }
 
 bool ab_run(const struct ab_request *q, enum ab_mode mode, struct ab_run *r)
