@@ -10,7 +10,7 @@ FUZZ_SRC := $(CONFIG_SRC) $(MATCHER_SRC) $(IMAGE_SRC) $(wildcard tools/plan*.c t
 	tests/fuzz/common.c
 FUZZ_LIBS := -l:libinih.a -l:libjansson.a -l:libelf.a -l:libz.a -l:libzstd.a -l:liblz4.a -ldl -lm -lpthread
 FUZZ_FLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
-	-fno-sanitize-recover=undefined -fno-sanitize=alignment -Wall -Wno-unused-parameter -MMD -MP
+	-fno-sanitize-recover=undefined -Wall -Wno-unused-parameter -MMD -MP
 SECONDS ?= 60
 CLANG := clang
 

@@ -150,6 +150,13 @@ static void test_ptx_only(void **arg)
 	assert_string_equal(layout(kernel(j, "huge(")), "20000@0 8@20000 2@20008");
 	assert_string_equal(layout(kernel(j, "none()")), "");
 	json_decref(j);
+	/* A text by itself. */
+	j = scan(file("../purity-sm90.ptx"), "");
+	assert_int_equal(number(j, "ptx"), 1);
+	assert_string_equal(text(json_array_get(json_object_get(j, "code"), 0), "arch"),
+			    "compute_90");
+	kernel(j, "writes_variable");
+	json_decref(j);
 }
 
 /* Relocatable code alone counts; beside the code it was linked to only on request. */

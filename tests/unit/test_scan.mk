@@ -5,7 +5,7 @@ SCAN_FILES := $(addprefix $(SCAN_DIR)/,sm75.cubin sm90.cubin sm100.cubin plain.f
 	linked)
 SCAN_OBJECTS := $(addprefix $(SCAN_DIR)/,ptx.o relocatable.o lib.a)
 test_scan_LIBS := -ljansson
-test_scan_DEPS := $(O)/autofuse $(O)/libautofuse.so $(SCAN_FILES)
+test_scan_DEPS := $(O)/autofuse $(O)/libautofuse.so $(SCAN_FILES) $(O)/tests/unit/purity-sm90.ptx
 # Order-only: they are to be scanned, not to be linked.
 $(O)/tests/unit/test_scan: | $(SCAN_OBJECTS)
 test_cubin_SRC := fused/cubin.c fused/cubin_info.c fused/ptx.c
