@@ -73,6 +73,23 @@ unsigned sig_compile(const struct config *c)
 	return bad;
 }
 
+static void forget(struct sig **list)
+{
+	while (*list) {
+		struct sig *next = (*list)->next;
+
+		sig_free(*list);
+		*list = next;
+	}
+}
+
+void sig_forget(void)
+{
+	forget(&set.first);
+	forget(&set.old);
+	set.count = 0;
+}
+
 unsigned sig_count(void)
 {
 	return set.count;

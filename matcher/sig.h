@@ -39,6 +39,9 @@
  * a second call replaces the set for kernels asked about later (tests).
  */
 unsigned sig_compile(const struct config *c);
+/* Frees every set. For tests that compile millions of them: no kernel record that a signature knew
+ * may be used any more. */
+void sig_forget(void);
 extern const struct decoder sig_decoder;
 /* Number of compiled signatures. With 0 signatures nothing can fuse on the signature path. */
 unsigned sig_count(void);

@@ -109,7 +109,7 @@ static int set_key(struct sig *s, const struct config_pair *p)
 	return rc ? sig_fail(s, p->line, err) : 0;
 }
 
-static void sig_free(struct sig *s)
+void sig_free(struct sig *s)
 {
 	for (unsigned i = 0; i < s->nmatch; i++)
 		free(s->match[i].text);

@@ -110,6 +110,7 @@ struct sig *sig_from_section(const struct config_kernel *k);
 int sig_check(struct sig *s);
 /* Warns of a line of the section that is being compiled; -1. */
 int sig_fail(const struct sig *s, int line, const char *what);
+void sig_free(struct sig *s);
 
 /* The signature of a kernel, by name and parameter layout; NULL if there is none. */
 const void *sig_find(const struct kernel *k);

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/log.h"
 #include "matcher/sig.h"
+#include "shim/control.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/report_json.h"
@@ -24,10 +26,20 @@ static struct {
 	bool list;
 	struct report_totals total;
 	unsigned capacity;
+	uint64_t started_ns;
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 void report_start(void)
 {
+	report.started_ns = now_ns();
 	report.list = process.config.opt.report && process.config.opt.report[0];
 }
 
@@ -190,6 +202,51 @@ static void summary(const struct report_totals *t)
 		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text);
 }
 
+/* Lock held. */
+static void add_up(struct report_totals *t)
+{
+	t->counts = report_counts;
+	t->launches = report_counts.nameless;
+	t->known_kernels = t->fused = t->checked = t->rejected = 0;
+	kernels_each(count_kernel, t);
+	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
+		t->fused += t->pattern[p].outcome[OUTCOME_FUSED];
+		t->checked += t->pattern[p].outcome[OUTCOME_CHECKED];
+		t->rejected += t->pattern[p].outcome[OUTCOME_REJECTED];
+	}
+}
+
+/* Ends the phase that began at the last switch. Lock held, totals added up. */
+static void end_phase(struct report_totals *t)
+{
+	static struct report_phase before; /* sums up to the last switch */
+	struct report_phase sum = {.ns = now_ns() - report.started_ns,
+				   .launches = t->launches,
+				   .sent = t->launches - t->counts.removed + t->counts.substitute,
+				   .fused = t->counts.substitute,
+				   .checked = t->checked};
+
+	if (t->nphase == REPORT_PHASES)
+		return;
+	t->phase[t->nphase++] = (struct report_phase){.on = control_on(),
+						      .ns = sum.ns - before.ns,
+						      .launches = sum.launches - before.launches,
+						      .sent = sum.sent - before.sent,
+						      .fused = sum.fused - before.fused,
+						      .checked = sum.checked - before.checked};
+	before = sum;
+}
+
+void report_phase(void)
+{
+	pthread_mutex_lock(&report.lock);
+	add_up(&report.total);
+	/* The last place is for what runs until the end. */
+	if (report.total.nphase + 1 < REPORT_PHASES)
+		end_phase(&report.total);
+	pthread_mutex_unlock(&report.lock);
+}
+
 void report_exit(void)
 {
 	const struct options *o = &process.config.opt;
@@ -197,14 +254,9 @@ void report_exit(void)
 	FILE *f;
 
 	pthread_mutex_lock(&report.lock);
-	report.total.counts = report_counts;
-	report.total.launches = report_counts.nameless;
-	kernels_each(count_kernel, &report.total);
-	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
-		report.total.fused += report.total.pattern[p].outcome[OUTCOME_FUSED];
-		report.total.checked += report.total.pattern[p].outcome[OUTCOME_CHECKED];
-		report.total.rejected += report.total.pattern[p].outcome[OUTCOME_REJECTED];
-	}
+	add_up(&report.total);
+	if (report.total.nphase)
+		end_phase(&report.total);
 	if (report.total.launches && o->summary)
 		summary(&report.total);
 	if (report.total.launches && o->report && o->report[0]) {

@@ -33,6 +33,10 @@ void report_fused(const struct pattern *p, const uint64_t *launch);
 /* Is every group to be listed (until there are too many)? */
 bool report_listing(void);
 
+/* Fusion is about to be switched off or on (control.h): what was counted since the last switch is
+ * listed by itself. */
+void report_phase(void);
+
 /* Writes summary and report; called at exit, after held launches were submitted. */
 void report_exit(void);
 

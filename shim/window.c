@@ -14,7 +14,7 @@
 #include "shim/window_state.h"
 
 /* Longest wait for a window whose holder is stuck in the driver (a full queue), see lock_other. */
-enum { STUCK_S = 2 };
+enum { STUCK_S = 2, CHECK_LAUNCHES = 64 };
 
 unsigned window_watch;
 unsigned window_waiting;
@@ -379,6 +379,9 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 	case SEQ_PASS:
 		break;
 	}
+	/* A match that never completes must not keep the memory of checks to itself. */
+	if (w->want_check && w->check.arena && l->index - w->check_index > CHECK_LAUNCHES)
+		check_cancel(&w->check, w->ours, w->stream);
 	if (w->want_check && !w->check.arena) {
 		struct member m = {.launch = *l, .op = *op};
 

@@ -3,6 +3,7 @@
 #include "config/log.h"
 #include "matcher/key.h"
 #include "matcher/legal.h"
+#include "shim/control.h"
 #include "shim/kernels.h"
 #include "shim/memory.h"
 #include "shim/process.h"
@@ -66,7 +67,7 @@ static bool check_now(struct site *s)
 static bool holding(const struct window *w)
 {
 	return w->kind != STREAM_PER_THREAD && !process.launch_blocking && w->ours->ready &&
-	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on;
+	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on && control_on();
 }
 
 bool window_may_recall(const struct window *w, const struct site *s)
@@ -124,7 +125,7 @@ static enum reason memory(void *arg, struct range r, const struct launch *l, int
 
 static bool enabled(void *arg, const struct pattern *p)
 {
-	return process.pattern_on[pattern_id(p)];
+	return process.pattern_on[pattern_id(p)] && control_on();
 }
 
 /* The probe ran every member between canaries: other launches at these sites may be crossed. */

@@ -42,7 +42,7 @@ static void event(struct planning *p, const struct trace_event *e)
 	}
 }
 
-static int plan(const char *path, bool json, const bool on[PATTERN_COUNT])
+int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out)
 {
 	struct planning p = {0};
 	struct trace_event e;
@@ -62,10 +62,11 @@ static int plan(const char *path, bool json, const bool on[PATTERN_COUNT])
 		/* Launches of a trace with a graph went into it: the graph is what runs. */
 		r = p.graphs.graph ? &p.graphs : &p.streams;
 		plan_sort(r);
-		(json ? plan_print_json : plan_print_text)(r, stdout);
+		(json ? plan_print_json : plan_print_text)(r, out);
 		if (!sig_count() && !json)
-			printf("\nNo signatures are known: name the program's kernels in [kernel] "
-			       "sections.\n");
+			fprintf(out,
+				"\nNo signatures are known: name the program's kernels in [kernel] "
+				"sections.\n");
 		rc = trace_errors(t) ? EXIT_BAD_INPUT : 0;
 	}
 	plan_graph_free(p.graph);
@@ -107,7 +108,7 @@ int command_plan(int argc, char **argv)
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, on);
-	rc = plan(path, json, on);
+	rc = plan_file(path, json, on, stdout);
 	config_free(&c);
 	return rc;
 }

@@ -77,4 +77,8 @@ void plan_graph_free(struct plan_graph *p);
 enum plan_class { PLAN_neutral, PLAN_stream, PLAN_all };
 enum plan_class plan_class(const char *call, bool has_stream);
 
+/* Plans a recorded trace with the signatures compiled so far and prints the result to out. The exit
+ * status of the command. */
+int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out);
+
 #endif

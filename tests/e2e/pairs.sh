@@ -66,6 +66,10 @@ done
 run threads 200
 ok "threads: held sequences complete" bigger "$(field "$AF_TMP/report" launches/fused)" 0
 
+# Half the adds begin no pair: a check that began at one of them must not be the last one.
+got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 4000)
+ok "samples are taken again and again" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/checked)" 2
+
 # The way out: no call follows the held launch.
 export AUTOFUSE_HOLD_US=1000 AUTOFUSE_IDLE_US=150
 got=$(AUTOFUSE_REPORT=$AF_TMP/report shim "$app" spin)
