@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 9 };
 
-static CUfunction function[64];
+static CUfunction function[96];
 static CUevent t0, t1;
 
 static int by_value(const void *a, const void *b)

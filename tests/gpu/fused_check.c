@@ -28,12 +28,12 @@ struct layout {
 };
 
 static CUmodule ours;
-static CUfunction function[64], reference[2];
+static CUfunction function[96], reference[2];
 static struct fused_device limits;
 static CUdeviceptr arena[2], scratch_x, scratch_nodes, counter;
 static size_t arena_room, x_room, nodes_room;
 static char *start, *got, *want;
-static unsigned tests, failed, used[64];
+static unsigned tests, failed, used[96];
 static uint64_t state = 1;
 static struct candidate *orders, *spellings;
 

@@ -55,9 +55,14 @@ static void kernels_by_shape(void **state)
 		int64_t rows, cols;
 		const char *candidate, *kernel;
 	} row[] = {
-		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_block"},
-		{DT_f16, 1, 4096, usual, "af_add_rmsnorm_f16_block"},
-		{DT_f32, 1, 1, usual, "af_add_rmsnorm_f32_block"},
+		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_row1024x1"},
+		{DT_bf16, 4096, 8200, usual, "af_add_rmsnorm_bf16_row1024x2"},
+		{DT_f16, 4096, 16384, usual, "af_add_rmsnorm_f16_row1024x2"},
+		{DT_bf16, 4096, 16392, usual, "af_add_rmsnorm_bf16_block"},
+		{DT_bf16, 4096, 8192, "t256-desc-halving/div-rsqrt-xs.w",
+		 "af_add_rmsnorm_bf16_block"},
+		{DT_f16, 1, 4096, usual, "af_add_rmsnorm_f16_row512x1"},
+		{DT_f32, 1, 1, usual, "af_add_rmsnorm_f32_row256x1"},
 		{DT_f32, 100000, 128, usual, "af_add_rmsnorm_f32_warp"},
 		{DT_f32, 1, 131072, usual, "af_add_rmsnorm_f32_long"},
 		{DT_bf16, 7, 1 << 20, "t256-desc-firstdesc/div-rsqrt-xs.w-ftz",
@@ -102,7 +107,7 @@ static void each_operand_has_its_width(void **state)
 			for (unsigned k = 0; k < 4; k++)
 				assert_int_equal(a.width[operand[k]], k == s ? row[i].width : 16);
 			assert_string_equal(l.kernel, row[i].width == 16
-							      ? "af_add_rmsnorm_bf16_block"
+							      ? "af_add_rmsnorm_bf16_row256x1"
 							      : "af_add_rmsnorm_bf16_block_any");
 			assert_int_equal(a.pitch[operand[s]], 1024 + row[i].pitch);
 			/* With one row the pitch is nobody's business. */
