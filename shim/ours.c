@@ -178,6 +178,13 @@ void ours_load(CUcontext ctx)
 
 	if (!r || __atomic_exchange_n(&r->tried, 1, __ATOMIC_ACQ_REL))
 		return;
+	if (r->pub.cc < FUSED_LEAST_CC) {
+		log_warn_once(
+			"device %d has compute capability %d.%d, our kernels need 8.0: nothing is "
+			"fused there",
+			r->pub.device, r->pub.cc / 10, r->pub.cc % 10);
+		return;
+	}
 	/* A capture may be under way in another thread; loads are harmless to it in relaxed mode.
 	 */
 	relaxed = !real.cuThreadExchangeStreamCaptureMode(&mode);
