@@ -9,7 +9,7 @@
 
 const char *const fused_kernels[] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move) #name,
-#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead) #name,
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual) #name,
 #define SILU_MUL(name, type, ftz, dense) #name,
 #define COMPARE(name, type) #name,
 #define PUBLISH(name) #name,
@@ -33,10 +33,10 @@ static const uint8_t compare_of[DT_COUNT] = {
 static const struct held {
 	uint8_t kernel, type, ftz, chunks;
 	uint16_t threads;
-	bool ahead;
+	bool ahead, usual;
 } held[] = {
-#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead)                                   \
-	{KERNEL_##name, DT_##type, ftz, chunks, threads, ahead},
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual)                            \
+	{KERNEL_##name, DT_##type, ftz, chunks, threads, ahead, usual},
 #include "fused/kernels.def"
 };
 
@@ -141,6 +141,12 @@ static bool numbers(unsigned t)
 	return t == DT_f32 || t == DT_f16 || t == DT_bf16;
 }
 
+/* Every threads-th element, one accumulator. */
+static bool usual(const struct fields *f)
+{
+	return f->walk == FIELD_walk_STRIDED && !f->vec && !f->acc;
+}
+
 /* The smallest kernel that holds such rows in registers, if any does. */
 static const struct held *held_of(const struct group *g, const struct fields *f)
 {
@@ -150,7 +156,7 @@ static const struct held *held_of(const struct group *g, const struct fields *f)
 	if (f->block == FIELD_block_HALVING || f->block == FIELD_block_ALL)
 		return NULL; /* these want every thread's sum */
 	for (unsigned i = 0; i < sizeof(held) / sizeof(*held); i++)
-		if (held[i].type == t && held[i].ftz == f->ftz &&
+		if (held[i].type == t && held[i].ftz == f->ftz && held[i].usual == usual(f) &&
 		    chunks <= (int64_t)held[i].threads * held[i].chunks)
 			return &held[i];
 	return NULL;
@@ -187,7 +193,7 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	enum dtype t = g->bound[ADD_RMSNORM_A].dtype, wt = g->bound[ADD_RMSNORM_W].dtype;
 	struct add_rmsnorm_args a = {0};
 	double eps = candidate_eps(g, c);
-	int wide, layout;
+	int wide, holds, layout;
 	unsigned kernel;
 
 	if (g->pattern == &pattern_silu_mul)
@@ -198,8 +204,9 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	wide = set_operands(g, &a);
 	if (wide < 0)
 		return -1;
-	wide &= wt == t && a.f.walk == FIELD_walk_STRIDED && !a.f.vec && !a.f.acc &&
-		a.f.root < FIELD_root_XDIV;
+	wide &= wt == t && a.f.root < FIELD_root_XDIV;
+	holds = wide;
+	wide &= usual(&a.f);
 	a.weight_bytes = (uint8_t)dtype_bytes(wt);
 	a.rows = g->rows;
 	a.cols = (int32_t)g->cols;
@@ -213,7 +220,7 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	if (layout < 0)
 		return -1;
 	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
-	if (wide && layout == LAYOUT_BLOCK && hold(g, d, &a, out))
+	if (holds && layout == LAYOUT_BLOCK && hold(g, d, &a, out))
 		return 0;
 	kernel = kernel_of[t][a.f.ftz][layout][wide ? MOVE_wide : MOVE_narrow];
 	if (!kernel)

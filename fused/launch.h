@@ -8,7 +8,7 @@
 /* Index in fused_kernels[]. */
 enum {
 #define ADD_RMSNORM(name, type, layout, ftz, move) KERNEL_##name,
-#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead) KERNEL_##name,
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual) KERNEL_##name,
 #define SILU_MUL(name, type, ftz, dense) KERNEL_##name,
 #define COMPARE(name, type) KERNEL_##name,
 #define PUBLISH(name) KERNEL_##name,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * add -> RMSNorm for rows that a block holds in registers: each thread its chunks, which go to
- * shared memory only for the squares to be added up in the program's order. For the usual walk,
- * sums by warps, 16-byte accesses and spellings that multiply. With AHEAD a block fetches its next
+ * shared memory only for the squares to be added up in the program's order. For sums by warps, 16-byte accesses and spellings that multiply. With AHEAD a block fetches its next
  * row while it adds this one up: where few blocks fit beside each other, that keeps memory busy.
+ * USUAL: every threads-th element, one accumulator; else any walk.
  */
 #ifndef AF_FUSED_ROW_CUH
 #define AF_FUSED_ROW_CUH
@@ -12,7 +12,7 @@
 
 namespace af
 {
-template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD> struct held_row {
+template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD, bool USUAL> struct held_row {
 	typedef typename T::bits bits;
 	typedef lanes<bits> lane;
 	typedef spelling<T, FTZ> S;
@@ -88,7 +88,10 @@ template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD> struct held_ro
 
 		for (int t = threadIdx.x; t - lane < threads; t += THREADS) {
 			v = 0;
-			if (fuse || sizeof(bits) == 2) {
+			if (!USUAL) {
+				if (t < threads)
+					v = squares<T, FTZ>::any(f, staged, cols, t);
+			} else if (fuse || sizeof(bits) == 2) {
 #pragma unroll 4
 				for (int i = t; i < cols; i += threads)
 					v = squares<T, FTZ>::step(true, v, staged, i);

@@ -11,7 +11,7 @@ FUSED_KERNELS := $(wildcard fused/*.cuh fused/*.inc fused/*.def) fused/device.h 
 $(O)/fused/kernels.fatbin: fused/kernels.cu fused/rules.mk $(FUSED_KERNELS)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -std=c++17 -I. $(FUSED_ARCH) --compress-mode=speed -t 0 -fatbin -o $@ $<
+	$(Q)$(NVCC) -std=c++17 -I. $(FUSED_ARCH) -Xfatbin -compress-all --compress-mode=speed -t 0 -fatbin -o $@ $<
 	@[ $$(stat -c %s $@) -le $(FUSED_BYTES_MAX) ] || { echo "$@: larger than $(FUSED_BYTES_MAX) bytes"; rm $@; exit 1; }
 
 $(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin

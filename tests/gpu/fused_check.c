@@ -373,10 +373,11 @@ static void check_rest(void)
 		struct candidate c;
 		unsigned n, m;
 
-		lay_out(&l, t, chance(2) ? 40 : 1, lengths[below(5)], 256);
+		lay_out(&l, t, chance(2) ? 7 : 1, lengths[below(5)], 256);
 		n = candidate_orders(&l.g, orders, CANDIDATE_MAX_ORDERS);
 		m = candidate_spellings(&l.g, spellings, CANDIDATE_MAX_SPELLINGS);
-		c = candidate_join(&orders[below(n < 6 ? n : 6)], &spellings[below(m)]);
+		c = candidate_join(&orders[below(n < 6 || chance(2) ? n : 6)],
+				   &spellings[below(m)]);
 		ok = check(&l, &c, &d, why, sizeof(why));
 		missing = false;
 		for (unsigned k = 0; k < fused_nkernels; k++)
