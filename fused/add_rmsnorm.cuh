@@ -124,6 +124,28 @@ template <class T, bool FTZ, bool SHARED> struct narrow {
 	typedef spelling<T, FTZ> S;
 	enum { N = CHUNK_BYTES / sizeof(bits), USUAL = 0 };
 
+	/* BATCH chunks, the second only if it is there: which access is decided once, so that all
+	 * of them are under way before the first is wanted. */
+	static __device__ __forceinline__ void load_chunks(const char *q, int step, bool both, int width, uint4 *v)
+	{
+		const char *second = both ? q + step * CHUNK_BYTES : q;
+
+		static_assert(BATCH == 2, "two chunks");
+		if (width >= 16) {
+			v[0] = load_chunk(q, 16);
+			v[1] = load_chunk(second, 16);
+		} else if (width == 8) {
+			v[0] = load_chunk(q, 8);
+			v[1] = load_chunk(second, 8);
+		} else if (width == 4) {
+			v[0] = load_chunk(q, 4);
+			v[1] = load_chunk(second, 4);
+		} else {
+			v[0] = load_chunk(q, 2);
+			v[1] = load_chunk(second, 2);
+		}
+	}
+
 	static __device__ __forceinline__ int stage_width(const add_rmsnorm_args &p, const row<SHARED> &r)
 	{
 		return SHARED ? (int)CHUNK_BYTES : p.width[r.sum ? OPERAND_SUM : OPERAND_OUT];
@@ -133,17 +155,26 @@ template <class T, bool FTZ, bool SHARED> struct narrow {
 					      int step)
 	{
 #pragma unroll 1
-		for (int c = first; c < chunks; c += step) {
-			uint4 a = load_chunk(r.a + c * CHUNK_BYTES, p.width[OPERAND_A]);
-			uint4 b = load_chunk(r.b + c * CHUNK_BYTES, p.width[OPERAND_B]);
-			uint4 x = {0, 0, 0, 0};
+		for (int c0 = first; c0 < chunks; c0 += BATCH * step) {
+			uint4 a[BATCH], b[BATCH];
+			bool both = c0 + step < chunks;
 
+			load_chunks(r.a + c0 * CHUNK_BYTES, step, both, p.width[OPERAND_A], a);
+			load_chunks(r.b + c0 * CHUNK_BYTES, step, both, p.width[OPERAND_B], b);
 #pragma unroll
-			for (int i = 0; i < N; i++)
-				lane::set(x, i, S::sum(p.f, lane::get(a, i), lane::get(b, i)));
-			store_chunk(r.stage + c * CHUNK_BYTES, stage_width(p, r), x);
-			if (SHARED && r.sum)
-				store_chunk(r.sum + c * CHUNK_BYTES, p.width[OPERAND_SUM], x);
+			for (int k = 0; k < BATCH; k++) {
+				int c = c0 + k * step;
+				uint4 x = {0, 0, 0, 0};
+
+				if (c >= chunks)
+					break;
+#pragma unroll
+				for (int i = 0; i < N; i++)
+					lane::set(x, i, S::sum(p.f, lane::get(a[k], i), lane::get(b[k], i)));
+				store_chunk(r.stage + c * CHUNK_BYTES, stage_width(p, r), x);
+				if (SHARED && r.sum)
+					store_chunk(r.sum + c * CHUNK_BYTES, p.width[OPERAND_SUM], x);
+			}
 		}
 	}
 

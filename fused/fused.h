@@ -11,6 +11,8 @@
 
 /* The fatbin with all our kernels: cubins plus PTX, as cuModuleLoadData takes it. */
 const void *fused_image(size_t *bytes);
+/* The oldest GPU that the images are for: compute capability times 10. */
+enum { FUSED_LEAST_CC = 80 };
 /* XXH3-64 of the image and of the candidate tables: verdicts of another build do not count. */
 uint64_t fused_build_id(void);
 

@@ -5,12 +5,18 @@
 
 #include "fused/add_rmsnorm.cuh"
 #include "fused/check.cuh"
+#include "fused/row.cuh"
 #include "fused/silu_mul.cuh"
 
 #define ADD_RMSNORM(name, type, layout, ftz, move)                                                     \
 	extern "C" __global__ void __launch_bounds__(ADD_RMSNORM_THREADS) name(const __grid_constant__ add_rmsnorm_args p) \
 	{                                                                                        \
 		af::add_rmsnorm<af::type, ftz, layout, af::move>(p);                                       \
+	}
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual)                                       \
+	extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ add_rmsnorm_args p) \
+	{                                                                                        \
+		af::held_row<af::type, ftz, threads, chunks, ahead, usual>().run(p);                      \
 	}
 #define SILU_MUL(name, type, ftz, dense)                                                            \
 	extern "C" __global__ void __launch_bounds__(SILU_THREADS) name(const __grid_constant__ silu_mul_args p) \
@@ -34,9 +40,5 @@
 		slot[2] = p.ticket;                                                              \
 	}
 #include "fused/kernels.def"
-#undef ADD_RMSNORM
-#undef SILU_MUL
-#undef COMPARE
-#undef PUBLISH
 
 #endif

@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which kernel runs a candidate on a group, with how many threads and how much shared memory. */
+#include "fused/launch.h"
+
 #include <string.h>
 
 #include "fused/add_rmsnorm.h"
-#include "fused/candidate.h"
 #include "fused/check.h"
 
 const char *const fused_kernels[] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move) #name,
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual) #name,
 #define SILU_MUL(name, type, ftz, dense) #name,
 #define COMPARE(name, type) #name,
 #define PUBLISH(name) #name,
 #include "fused/kernels.def"
-#undef ADD_RMSNORM
-#undef SILU_MUL
-#undef COMPARE
-#undef PUBLISH
 	NULL};
 const unsigned fused_nkernels = sizeof(fused_kernels) / sizeof(*fused_kernels) - 1;
-
-enum {
-#define ADD_RMSNORM(name, type, layout, ftz, move) KERNEL_##name,
-#define SILU_MUL(name, type, ftz, dense) KERNEL_##name,
-#define COMPARE(name, type) KERNEL_##name,
-#define PUBLISH(name) KERNEL_##name,
-#include "fused/kernels.def"
-#undef ADD_RMSNORM
-#undef SILU_MUL
-#undef COMPARE
-#undef PUBLISH
-};
 
 enum { MOVE_narrow, MOVE_wide };
 
@@ -37,39 +23,24 @@ enum { MOVE_narrow, MOVE_wide };
 static const uint8_t kernel_of[DT_COUNT][2][3][2] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move)                                                 \
 	[DT_##type][ftz][layout][MOVE_##move] = KERNEL_##name + 1,
-#define SILU_MUL(name, type, ftz, dense)
-#define COMPARE(name, type)
-#define PUBLISH(name)
 #include "fused/kernels.def"
-#undef ADD_RMSNORM
-#undef SILU_MUL
-#undef COMPARE
-#undef PUBLISH
-};
-static const uint8_t silu_of[DT_COUNT][2][2] = {
-#define ADD_RMSNORM(name, type, layout, ftz, move)
-#define SILU_MUL(name, type, ftz, dense) [DT_##type][ftz][dense] = KERNEL_##name + 1,
-#define COMPARE(name, type)
-#define PUBLISH(name)
-#include "fused/kernels.def"
-#undef ADD_RMSNORM
-#undef SILU_MUL
-#undef COMPARE
-#undef PUBLISH
 };
 static const uint8_t compare_of[DT_COUNT] = {
-#define ADD_RMSNORM(name, type, layout, ftz, move)
-#define SILU_MUL(name, type, ftz, dense)
 #define COMPARE(name, type) [DT_##type] = KERNEL_##name + 1,
-#define PUBLISH(name)
 #include "fused/kernels.def"
-#undef ADD_RMSNORM
-#undef SILU_MUL
-#undef COMPARE
-#undef PUBLISH
+};
+/* Rows held in registers, by the chunks that they may have. */
+static const struct held {
+	uint8_t kernel, type, ftz, chunks;
+	uint16_t threads;
+	bool ahead, usual;
+} held[] = {
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual)                            \
+	{KERNEL_##name, DT_##type, ftz, chunks, threads, ahead, usual},
+#include "fused/kernels.def"
 };
 
-static void set_kernel(struct fused_launch *out, unsigned index, const void *args, size_t bytes)
+void launch_kernel(struct fused_launch *out, unsigned index, const void *args, size_t bytes)
 {
 	out->index = index;
 	out->kernel = fused_kernels[index];
@@ -77,7 +48,7 @@ static void set_kernel(struct fused_launch *out, unsigned index, const void *arg
 	memcpy(out->params, args, bytes);
 }
 
-static void set_shape(struct fused_launch *out, int64_t blocks, unsigned threads, unsigned shmem)
+void launch_shape(struct fused_launch *out, int64_t blocks, unsigned threads, unsigned shmem)
 {
 	enum { MAX_BLOCKS = 0x7fffffff }; /* kernels step over rows by the grid */
 
@@ -87,8 +58,7 @@ static void set_shape(struct fused_launch *out, int64_t blocks, unsigned threads
 	out->shmem = shmem;
 }
 
-/* The widest access up to 16 bytes that every row's start allows. */
-static uint8_t width(uint64_t addr, int64_t pitch)
+uint8_t launch_width(uint64_t addr, int64_t pitch)
 {
 	uint64_t bits = addr | (uint64_t)pitch | 16;
 
@@ -126,7 +96,7 @@ static int set_operands(const struct group *g, struct add_rmsnorm_args *a)
 		}
 		a->addr[i] = b->addr;
 		a->pitch[i] = g->rows > 1 ? b->pitch : 0;
-		a->width[i] = width(a->addr[i], a->pitch[i]);
+		a->width[i] = launch_width(a->addr[i], a->pitch[i]);
 		if (a->width[i] < dtype_bytes(b->dtype))
 			return -1;
 		wide &= a->width[i] == 16;
@@ -152,23 +122,59 @@ static int set_layout(const struct group *g, const struct fused_device *d, bool 
 		if (sums > d->max_shmem)
 			return -1;
 		a->team_bytes = sums;
-		set_shape(out, g->rows, ADD_RMSNORM_THREADS, sums);
+		launch_shape(out, g->rows, ADD_RMSNORM_THREADS, sums);
 		return LAYOUT_LONG;
 	}
 	a->team_bytes = (uint32_t)row + sums;
 	if (wide && many && chunks <= WARP_CHUNKS) {
-		set_shape(out, (g->rows + WARPS - 1) / WARPS, WARPS * 32, WARPS * a->team_bytes);
+		launch_shape(out, (g->rows + WARPS - 1) / WARPS, WARPS * 32, WARPS * a->team_bytes);
 		return LAYOUT_WARP;
 	}
-	set_shape(out, g->rows,
-		  pow2_up(many && row <= 65536 ? chunks / 2 : chunks, 32, ADD_RMSNORM_THREADS),
-		  a->team_bytes);
+	launch_shape(out, g->rows,
+		     pow2_up(many && row <= 65536 ? chunks / 2 : chunks, 32, ADD_RMSNORM_THREADS),
+		     a->team_bytes);
 	return LAYOUT_BLOCK;
 }
 
 static bool numbers(unsigned t)
 {
 	return t == DT_f32 || t == DT_f16 || t == DT_bf16;
+}
+
+/* Every threads-th element, one accumulator. */
+static bool usual(const struct fields *f)
+{
+	return f->walk == FIELD_walk_STRIDED && !f->vec && !f->acc;
+}
+
+/* The smallest kernel that holds such rows in registers, if any does. */
+static const struct held *held_of(const struct group *g, const struct fields *f)
+{
+	unsigned t = g->bound[ADD_RMSNORM_A].dtype;
+	int64_t chunks = g->cols * dtype_bytes((enum dtype)t) / 16;
+
+	if (f->block == FIELD_block_HALVING || f->block == FIELD_block_ALL)
+		return NULL; /* these want every thread's sum */
+	for (unsigned i = 0; i < sizeof(held) / sizeof(*held); i++)
+		if (held[i].type == t && held[i].ftz == f->ftz && held[i].usual == usual(f) &&
+		    chunks <= (int64_t)held[i].threads * held[i].chunks)
+			return &held[i];
+	return NULL;
+}
+
+/* Where the layout gives a row to a block, and one holds it in registers: that kernel. */
+static bool hold(const struct group *g, const struct fused_device *d, struct add_rmsnorm_args *a,
+		 struct fused_launch *out)
+{
+	const struct held *h = held_of(g, &a->f);
+
+	if (!h)
+		return false;
+	/* Those that fetch ahead have a processor for themselves. */
+	launch_shape(out, h->ahead && g->rows > d->sm_count ? d->sm_count : g->rows, h->threads,
+		     a->team_bytes);
+	launch_kernel(out, h->kernel, a, sizeof(*a));
+	return true;
 }
 
 bool fused_can(const struct group *g)
@@ -180,51 +186,6 @@ bool fused_can(const struct group *g)
 	return g->pattern == &pattern_add_rmsnorm && numbers(t) && (wt == t || wt == DT_f32);
 }
 
-/* Rows without gaps are one; others stay apart. */
-static int launch_silu(const struct group *g, const struct candidate *c, struct fused_launch *out)
-{
-	static const uint8_t slot[SILU_OPERANDS] = {SILU_MUL_GATE, SILU_MUL_UP, SILU_MUL_SILU,
-						    SILU_MUL_OUT};
-	enum dtype t = g->bound[SILU_MUL_GATE].dtype;
-	unsigned bytes = dtype_bytes(t);
-	struct silu_mul_args a = {0};
-	bool dense = true, wide = true;
-	int64_t per = 16 / (int64_t)bytes, blocks;
-	uint8_t kernel;
-
-	if (candidate_unpack_silu(c->code, &a.f) || g->rows < 1 || g->cols < 1 || !bytes)
-		return -1;
-	for (unsigned i = 0; i < SILU_OPERANDS; i++)
-		dense &= g->bound[slot[i]].use == BOUND_DEAD || g->rows == 1 ||
-			 g->bound[slot[i]].pitch == g->cols * (int64_t)bytes;
-	a.rows = dense ? 1 : g->rows;
-	a.cols = dense ? g->rows * g->cols : g->cols;
-	a.chunks = (a.cols + per - 1) / per;
-	for (unsigned i = 0; i < SILU_OPERANDS; i++) {
-		const struct bound *b = &g->bound[slot[i]];
-
-		a.width[i] = 16;
-		if (b->use == BOUND_DEAD)
-			continue;
-		a.addr[i] = b->addr;
-		a.pitch[i] = dense ? 0 : b->pitch;
-		a.width[i] = width(a.addr[i], a.pitch[i]);
-		if (a.width[i] < bytes)
-			return -1;
-		wide &= a.width[i] == 16;
-	}
-	wide &= dense && (silu_usual(&a.f) || (bytes == 2 && silu_native(&a.f)));
-	kernel = silu_of[t][a.f.ftz][wide];
-	if (!kernel)
-		return -1;
-	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
-	set_kernel(out, kernel - 1u, &a, sizeof(a));
-	blocks =
-		(a.rows * a.chunks + SILU_THREADS * SILU_CHUNKS - 1) / (SILU_THREADS * SILU_CHUNKS);
-	set_shape(out, blocks, SILU_THREADS, 0);
-	return 0;
-}
-
 int fused_launch(const struct group *g, const struct candidate *c, const struct fused_device *d,
 		 struct fused_launch *out)
 {
@@ -232,19 +193,20 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	enum dtype t = g->bound[ADD_RMSNORM_A].dtype, wt = g->bound[ADD_RMSNORM_W].dtype;
 	struct add_rmsnorm_args a = {0};
 	double eps = candidate_eps(g, c);
-	int wide, layout;
+	int wide, holds, layout;
 	unsigned kernel;
 
 	if (g->pattern == &pattern_silu_mul)
-		return launch_silu(g, c, out);
+		return launch_silu_mul(g, c, out);
 	if (candidate_unpack(c->code, &a.f) || g->rows < 1 || g->cols < 1 || g->cols > MAX_COLS ||
 	    (wt != t && wt != DT_f32))
 		return -1;
 	wide = set_operands(g, &a);
 	if (wide < 0)
 		return -1;
-	wide &= wt == t && a.f.walk == FIELD_walk_STRIDED && !a.f.vec && !a.f.acc &&
-		a.f.root < FIELD_root_XDIV;
+	wide &= wt == t && a.f.root < FIELD_root_XDIV;
+	holds = wide;
+	wide &= usual(&a.f);
 	a.weight_bytes = (uint8_t)dtype_bytes(wt);
 	a.rows = g->rows;
 	a.cols = (int32_t)g->cols;
@@ -257,11 +219,13 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 			    out);
 	if (layout < 0)
 		return -1;
+	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
+	if (holds && layout == LAYOUT_BLOCK && hold(g, d, &a, out))
+		return 0;
 	kernel = kernel_of[t][a.f.ftz][layout][wide ? MOVE_wide : MOVE_narrow];
 	if (!kernel)
 		return -1;
-	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
-	set_kernel(out, kernel - 1, &a, sizeof(a));
+	launch_kernel(out, kernel - 1, &a, sizeof(a));
 	return 0;
 }
 
@@ -278,15 +242,15 @@ void fused_compare(uint64_t x, int64_t xpitch, uint64_t y, int64_t ypitch, int64
 	enum { THREADS = 256, BLOCKS = 1024 };
 	int64_t blocks = (rows * cols + THREADS - 1) / THREADS;
 
-	set_kernel(out, compare_of[t] ? compare_of[t] - 1u : (unsigned)KERNEL_af_compare_f32, &a,
-		   sizeof(a));
-	set_shape(out, blocks < BLOCKS ? blocks : BLOCKS, THREADS, 0);
+	launch_kernel(out, compare_of[t] ? compare_of[t] - 1u : (unsigned)KERNEL_af_compare_f32, &a,
+		      sizeof(a));
+	launch_shape(out, blocks < BLOCKS ? blocks : BLOCKS, THREADS, 0);
 }
 
 void fused_publish(uint64_t counter, uint64_t host_slot, uint64_t ticket, struct fused_launch *out)
 {
 	struct publish_args a = {.counter = counter, .slot = host_slot, .ticket = ticket};
 
-	set_kernel(out, KERNEL_af_publish, &a, sizeof(a));
-	set_shape(out, 1, 1, 0);
+	launch_kernel(out, KERNEL_af_publish, &a, sizeof(a));
+	launch_shape(out, 1, 1, 0);
 }

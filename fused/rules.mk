@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Our kernels: one fatbin that the library carries, and the same kernels for the software GPU.
-FUSED_ARCH := -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
+# Machine code for the data centre GPUs of three generations; others from 8.0 on take the PTX.
+FUSED_ARCH := $(foreach a,80 90 100,-gencode arch=compute_$(a),code=sm_$(a)) \
+	-gencode arch=compute_80,code=compute_80
+FUSED_BYTES_MAX := 16777216
 FUSED_KERNELS := $(wildcard fused/*.cuh fused/*.inc fused/*.def) fused/device.h fused/fields.h \
 	fused/add_rmsnorm.h fused/silu_mul.h fused/check.h
 
 # Compressed by LZ4, which older drivers read too.
-$(O)/fused/kernels.fatbin: fused/kernels.cu $(FUSED_KERNELS)
+$(O)/fused/kernels.fatbin: fused/kernels.cu fused/rules.mk $(FUSED_KERNELS)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -std=c++17 -I. $(FUSED_ARCH) --compress-mode=speed -fatbin -o $@ $<
+	$(Q)$(NVCC) -std=c++17 -I. $(FUSED_ARCH) -Xfatbin -compress-all --compress-mode=speed -t 0 -fatbin -o $@ $<
+	@[ $$(stat -c %s $@) -le $(FUSED_BYTES_MAX) ] || { echo "$@: larger than $(FUSED_BYTES_MAX) bytes"; rm $@; exit 1; }
 
 $(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin
 $(O)/obj/fused/image.o: EXTRA_CFLAGS := -Wa,-I$(O)/fused

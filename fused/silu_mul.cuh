@@ -95,7 +95,9 @@ template <class T, bool FTZ, bool DENSE> struct silu_mul {
 					rest(p, act, at);
 					continue;
 				}
-#pragma unroll
+				/* The code of all spellings eight times over would be much of the
+				 * image's size. */
+#pragma unroll (DENSE ? N : 2)
 				for (int i = 0; i < N; i++) {
 					bits x = T::round(act(T::load(lane::get(g[k], i))));
 

@@ -178,10 +178,19 @@ void ours_load(CUcontext ctx)
 	bool relaxed;
 	CUresult rc;
 
-	if (!r || !worker_driver_enter())
+	if (!r)
 		return;
-	/* A load of this size waits for the device, which spoils a capture under way in any thread
-	 * (seen on an H200 with driver 580); the end of the capture asks again. */
+	if (r->pub.cc < FUSED_LEAST_CC) {
+		log_warn_once(
+			"device %d has compute capability %d.%d, our kernels need 8.0: nothing is "
+			"fused there",
+			r->pub.device, r->pub.cc / 10, r->pub.cc % 10);
+		return;
+	}
+	/* A load may wait for the device, which no thread may do during a capture, however relaxed
+	 * (H200, driver 580: the capture is spoilt); the end of the capture asks again. */
+	if (!worker_driver_enter())
+		return;
 	if (__atomic_load_n(&window_captures, __ATOMIC_SEQ_CST) ||
 	    __atomic_exchange_n(&r->tried, 1, __ATOMIC_ACQ_REL)) {
 		worker_driver_leave();

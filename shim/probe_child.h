@@ -62,7 +62,7 @@ struct probe {
 	struct probe_driver cu;
 	CUstream stream;
 	CUmodule ours;
-	CUfunction function[64]; /* as fused_kernels */
+	CUfunction function[96]; /* as fused_kernels */
 	struct fused_device limits;
 	unsigned cc;
 	bool softgpu; /* there, NaNs are equal whatever their bits */

@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-	BLOCK = 256,   /* candidates whose results are fetched together */
-	POISON = 0x7f, /* bytes of the candidates' output before each run */
+	BLOCK = 256,              /* candidates whose results are fetched together */
+	POISON = 0x7f,            /* bytes of the candidates' output before each run */
+	LANE_BYTES_MAX = 1 << 24, /* for larger rows one lane keeps the GPU busy */
 };
 
 /* Of one candidate: fused_compare's pair for sum, then for out. */
@@ -17,6 +18,45 @@ struct counters {
 static bool alloc(struct probe *p, CUdeviceptr *d, size_t bytes)
 {
 	return probe_ok(p, p->cu.cuMemAlloc_v2(d, bytes), "cuMemAlloc");
+}
+
+/* The first lane is the bench's own stream and outputs. */
+static bool open_lanes(struct probe *p, struct bench *b, size_t bytes)
+{
+	const struct probe_slots *slot = probe_slots(&p->group);
+	unsigned most = p->softgpu || bytes > LANE_BYTES_MAX ? 1 : BENCH_LANES;
+
+	b->lane[0] = (struct bench_lane){p->stream, b->group.bound[slot->mid].addr,
+					 b->group.bound[slot->out].addr};
+	for (b->nlane = 1; b->nlane < most; b->nlane++) {
+		struct bench_lane *l = &b->lane[b->nlane];
+
+		if (!probe_ok(p, p->cu.cuStreamCreate(&l->stream, CU_STREAM_NON_BLOCKING),
+			      "cuStreamCreate") ||
+		    !alloc(p, &l->mid, bytes) || !alloc(p, &l->out, bytes))
+			return false;
+	}
+	return true;
+}
+
+/* What candidates run on until another lane's turn. */
+static void take_lane(struct probe *p, struct bench *b, unsigned i)
+{
+	const struct probe_slots *slot = probe_slots(&p->group);
+
+	p->stream = b->lane[i].stream;
+	b->group.bound[slot->mid].addr = b->lane[i].mid;
+	b->group.bound[slot->out].addr = b->lane[i].out;
+}
+
+static bool wait_for_lanes(struct probe *p, struct bench *b)
+{
+	bool ok = true;
+
+	for (unsigned i = 1; i < b->nlane; i++)
+		ok = ok && probe_ok(p, p->cu.cuStreamSynchronize(b->lane[i].stream), "our kernels");
+	take_lane(p, b, 0);
+	return ok;
 }
 
 bool bench_open(struct probe *p, struct bench *b, int64_t rows)
@@ -43,8 +83,29 @@ bool bench_open(struct probe *p, struct bench *b, int64_t rows)
 	b->outs = malloc(bytes);
 	if (!b->image || !b->sums || !b->outs)
 		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
-	return alloc(p, &b->sum, bytes) && alloc(p, &b->out, bytes) &&
+	return open_lanes(p, b, bytes) && alloc(p, &b->sum, bytes) && alloc(p, &b->out, bytes) &&
 	       alloc(p, &b->counters, BLOCK * sizeof(struct counters));
+}
+
+void bench_close(struct probe *p, struct bench *b)
+{
+	if (b->nlane)
+		take_lane(p, b, 0);
+	for (unsigned i = 1; i < b->nlane; i++) {
+		p->cu.cuStreamDestroy_v2(b->lane[i].stream);
+		p->cu.cuMemFree_v2(b->lane[i].mid);
+		p->cu.cuMemFree_v2(b->lane[i].out);
+	}
+	for (unsigned i = 0; i < b->group.nbound; i++)
+		if (b->nlane)
+			p->cu.cuMemFree_v2(b->group.bound[i].addr);
+	p->cu.cuMemFree_v2(b->sum);
+	p->cu.cuMemFree_v2(b->out);
+	p->cu.cuMemFree_v2(b->counters);
+	free(b->image);
+	free(b->sums);
+	free(b->outs);
+	memset(b, 0, sizeof(*b));
 }
 
 bool bench_batch_rows(struct probe *p, struct probe_batch *b, int64_t rows)
@@ -115,21 +176,24 @@ bool bench_filter(struct probe *p, struct bench *b, const struct probe_batch *ba
 	unsigned kept = 0;
 
 	for (unsigned from = 0; ok && from < *n; from += BLOCK) {
-		unsigned count = *n - from < BLOCK ? *n - from : BLOCK, same[BLOCK];
+		unsigned count = *n - from < BLOCK ? *n - from : BLOCK, same[BLOCK], lane = 0;
 
-		ok = probe_ok(
-			p,
-			p->cu.cuMemsetD8Async(b->counters, 0, BLOCK * sizeof(*result), p->stream),
-			"cuMemsetD8Async");
+		ok = probe_ok(p,
+			      p->cu.cuMemsetD8Async(b->counters, 0, BLOCK * sizeof(*result),
+						    p->stream),
+			      "cuMemsetD8Async") &&
+		     probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "cuMemsetD8Async");
 		for (unsigned i = 0; ok && i < count; i++) {
 			same[i] = i;
 			if (normal && i && t[from + i].c.eps == t[from + i - 1].c.eps &&
 			    unflushed(t[from + i].c.code) == unflushed(t[from + i - 1].c.code))
 				same[i] = same[i - 1];
-			else
+			else {
+				take_lane(p, b, lane++ % b->nlane);
 				ok = queue(p, b, &t[from + i].c, b->counters + i * sizeof(*result));
+			}
 		}
-		ok = ok &&
+		ok = wait_for_lanes(p, b) && ok &&
 		     probe_ok(p,
 			      p->cu.cuMemcpyDtoHAsync_v2(result, b->counters,
 							 count * sizeof(*result), p->stream),

@@ -15,9 +15,19 @@ struct trial {
 	uint64_t differ; /* elements of out that differed so far; 0 unless numerics = close */
 };
 
+enum { BENCH_LANES = 8 };
+
+/* Candidates run beside each other: each lane has a stream and outputs of its own. */
+struct bench_lane {
+	CUstream stream;
+	CUdeviceptr mid, out;
+};
+
 struct bench {
 	struct group group;   /* dense rows on the device; rows are the batch's */
 	CUdeviceptr sum, out; /* what the program's kernels left, dense */
+	struct bench_lane lane[BENCH_LANES];
+	unsigned nlane;
 	CUdeviceptr counters;
 	char *image, *sums, *outs; /* host: the arena, and dense results */
 	int64_t rows;              /* room for */
@@ -27,6 +37,7 @@ struct bench {
 size_t bench_row_bytes(const struct group *g, unsigned slot);
 
 bool bench_open(struct probe *p, struct bench *b, int64_t rows);
+void bench_close(struct probe *p, struct bench *b);
 
 /* Room for a batch with as many rows; with as many as the arena has. */
 bool bench_batch_rows(struct probe *p, struct probe_batch *b, int64_t rows);

@@ -255,6 +255,7 @@ bool probe_search(struct probe *p)
 	}
 	ok = ok && (s.n || probe_fail(p, REASON_NOT_EXACT, "no candidate gives the same bytes")) &&
 	     choose(&s);
+	bench_close(p, &s.bench);
 	free(order);
 	free(s.trial);
 	probe_batch_free(&s.one);

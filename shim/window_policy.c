@@ -159,6 +159,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NOT_PROFITABLE;
 	if (!fused_can(g))
 		return REASON_NO_KERNEL;
+	if (w->ours->cc < FUSED_LEAST_CC)
+		return REASON_OLD_GPU;
 	if (!w->ours->ready || !(v = verdict_of(g, w->ours)))
 		return REASON_NO_VERDICT;
 	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));

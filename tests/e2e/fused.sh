@@ -3,6 +3,7 @@
 # Every fused kernel against plain ones, byte for byte.
 . "$(dirname "$0")/lib.sh"
 tap fused_check "$AF_BUILD/tests/gpu/fused_check"
+tap fused_silu_check "$AF_BUILD/tests/gpu/fused_silu_check"
 # The same code under the sanitizers.
 if [ "$AF_BACKEND" = soft ]; then
 	tap "fused_check, sanitized" env LD_PRELOAD="$(gcc -print-file-name=libasan.so)" \

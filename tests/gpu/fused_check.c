@@ -12,6 +12,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "fused/candidate.h"
 #include "shim/probe_child_inputs.h"
@@ -28,12 +31,13 @@ struct layout {
 };
 
 static CUmodule ours;
-static CUfunction function[64], reference[2];
+static CUfunction function[96], reference[2];
 static struct fused_device limits;
 static CUdeviceptr arena[2], scratch_x, scratch_nodes, counter;
 static size_t arena_room, x_room, nodes_room;
 static char *start, *got, *want;
-static unsigned tests, failed, used[64];
+static unsigned *used; /* launches of each kernel, by all processes */
+static FILE *results;  /* TAP without numbers */
 static uint64_t state = 1;
 static struct candidate *orders, *spellings;
 
@@ -54,17 +58,14 @@ static bool chance(unsigned one_in)
 
 static void result(bool ok, const char *name, const char *why)
 {
-	printf("%sok %u - %s%s%s\n", ok ? "" : "not ", ++tests, name, ok ? "" : ": ",
-	       ok ? "" : why);
-	fflush(stdout);
-	failed += !ok;
+	fprintf(results, "%sok - %s%s%s\n", ok ? "" : "not ", name, ok ? "" : ": ", ok ? "" : why);
 }
 
 static void launch(const struct fused_launch *l)
 {
 	void *params[] = {(void *)l->params};
 
-	used[l->index]++;
+	__atomic_fetch_add(&used[l->index], 1, __ATOMIC_RELAXED);
 	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0],
 			   l->block[1], l->block[2], l->shmem, NULL, params, NULL));
 }
@@ -301,7 +302,8 @@ static void check_length(enum dtype t, int64_t cols, unsigned cases)
 		struct candidate c;
 		unsigned n, m;
 
-		if (rows * cols > 1 << (gpu.soft ? 17 : 22))
+		/* One thread of the reference adds a row up, and the host makes it. */
+		if (rows * cols > 1 << (gpu.soft ? 17 : 18))
 			rows = 1;
 		lay_out(&l, t, rows, cols, threads[below(11)]);
 		n = candidate_orders(&l.g, orders, CANDIDATE_MAX_ORDERS);
@@ -351,7 +353,7 @@ static void check_space(enum dtype t)
 	result(ok, name, why);
 }
 
-/* Kernels of silu -> mul are silu_kernels_check's. */
+/* Kernels of silu -> mul are fused_silu_check's. */
 static bool mine(unsigned kernel)
 {
 	return !strstr(fused_kernels[kernel], "silu");
@@ -360,7 +362,7 @@ static bool mine(unsigned kernel)
 /* What chance has left out: more of the shapes that each layout is for. */
 static void check_rest(void)
 {
-	static const int64_t lengths[] = {128, 1000, 4096};
+	static const int64_t lengths[] = {128, 1000, 4096, 8192, 12288};
 	char why[1024] = "";
 	bool ok = true, missing = true;
 
@@ -371,10 +373,11 @@ static void check_rest(void)
 		struct candidate c;
 		unsigned n, m;
 
-		lay_out(&l, t, chance(2) ? 40 : 1, lengths[below(3)], 256);
+		lay_out(&l, t, chance(2) ? 7 : 1, lengths[below(5)], 256);
 		n = candidate_orders(&l.g, orders, CANDIDATE_MAX_ORDERS);
 		m = candidate_spellings(&l.g, spellings, CANDIDATE_MAX_SPELLINGS);
-		c = candidate_join(&orders[below(n < 6 ? n : 6)], &spellings[below(m)]);
+		c = candidate_join(&orders[below(n < 6 || chance(2) ? n : 6)],
+				   &spellings[below(m)]);
 		ok = check(&l, &c, &d, why, sizeof(why));
 		missing = false;
 		for (unsigned k = 0; k < fused_nkernels; k++)
@@ -464,22 +467,40 @@ static void check_publish(void)
 	result(slot[0] == 41 && slot[1] == 43 && slot[2] == 99, "publish", "wrong numbers");
 }
 
-int main(int argc, char **argv)
-{
-	static const int64_t lengths[] = {1,    2,     3,     7,     8,     31,    32,   33,
-					  46,   64,    127,   128,   255,   256,   288,  512,
-					  769,  1000,  1024,  2048,  3584,  4096,  4097, 5120,
-					  8192, 11008, 16384, 32768, 65536, 131072};
-	static const enum dtype types[] = {DT_f32, DT_f16, DT_bf16};
-	const char *text = getenv("FUSED_CHECK_CASES"), *dir;
-	char self[4096], path[4200];
-	unsigned cases;
+/* A unit of work: the space of a type, and comparisons; rows of one length; what chance left out.
+ */
+static const int64_t lengths[] = {1,    2,     3,     7,     8,     31,     32,     33,
+				  46,   64,    127,   128,   255,   256,    288,    512,
+				  769,  1000,  1024,  2048,  3584,  4096,   4097,   5120,
+				  8192, 11008, 16384, 32768, 65536, 131072, 1 << 20};
+enum { NLENGTH = sizeof(lengths) / sizeof(*lengths), PER_TYPE = NLENGTH + 1 };
 
-	snprintf(self, sizeof(self), "%s", argv[0]);
-	dir = argc > 1 ? argv[1] : dirname(self);
+static void work(unsigned unit, unsigned cases)
+{
+	static const enum dtype types[] = {DT_f32, DT_f16, DT_bf16};
+	/* The longest first: they take the longest. */
+	unsigned l = NLENGTH - unit % PER_TYPE;
+	enum dtype t = types[unit / PER_TYPE];
+
+	state = 0x9e3779b97f4a7c15u * (unit + 1);
+	if (l == 0) {
+		check_compare(t);
+		check_space(t);
+	} else {
+		int64_t cols = lengths[l - 1];
+
+		check_length(t, cols,
+			     cols > 131072  ? cases / 20 + 1
+			     : cols > 16384 ? cases / 6 + 1
+					    : cases);
+	}
+}
+
+static void open_all(const char *dir)
+{
+	char path[4200];
+
 	gpu_open();
-	printf("# %s, compute capability %d, %d processors\n", gpu.name, gpu.cc, gpu.sm_count);
-	cases = text ? (unsigned)atoi(text) : gpu.soft ? 12 : 60;
 	limits = (struct fused_device){gpu.sm_count, (unsigned)gpu.max_shmem};
 	GPU(cuModuleLoadData(&ours, fused_image(&(size_t){0})));
 	for (unsigned i = 0; i < fused_nkernels; i++) {
@@ -495,15 +516,77 @@ int main(int argc, char **argv)
 	counter = gpu_alloc(16);
 	orders = malloc(CANDIDATE_MAX_ORDERS * sizeof(*orders));
 	spellings = malloc(CANDIDATE_MAX_SPELLINGS * sizeof(*spellings));
-	for (unsigned t = 0; t < 3; t++) {
-		check_compare(types[t]);
-		check_space(types[t]);
-		for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-			check_length(types[t], lengths[i],
-				     lengths[i] > 16384 && gpu.soft ? cases / 6 + 1 : cases);
+}
+
+/* Prints the results of a process that has ended, numbered. */
+static void print_results(FILE *f, unsigned *tests, unsigned *failed)
+{
+	char line[2048];
+
+	rewind(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *dash = strstr(line, "ok - ");
+
+		printf("%sok %u - %s", dash == line ? "" : "not ", ++*tests, dash + 5);
+		*failed += dash != line;
 	}
+	fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	enum { MOST = 8 };
+	const char *text = getenv("FUSED_CHECK_CASES"), *backend = getenv("AF_BACKEND"), *dir;
+	bool soft = backend && !strcmp(backend, "soft");
+	unsigned cases = text ? (unsigned)atoi(text) : soft ? 12 : 60, tests = 0, failed = 0, n;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	char self[4096];
+	struct {
+		unsigned next, used[96];
+	} *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			 -1, 0);
+	FILE *file[MOST];
+	pid_t pid[MOST];
+
+	if (shared == MAP_FAILED)
+		return 3;
+	used = shared->used;
+	snprintf(self, sizeof(self), "%s", argv[0]);
+	dir = argc > 1 ? argv[1] : dirname(self);
+	/* A process each for as many as there are cores: the host makes and compares the rows. */
+	n = cores < 1 ? 1 : cores > MOST ? MOST : (unsigned)cores;
+	for (unsigned i = 0; i < n; i++) {
+		file[i] = tmpfile();
+		if (!file[i])
+			return 3;
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		results = file[i];
+		open_all(dir);
+		for (unsigned unit; (unit = __atomic_fetch_add(&shared->next, 1,
+							       __ATOMIC_RELAXED)) < 3 * PER_TYPE;)
+			work(unit, cases);
+		fflush(results);
+		_exit(0);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		int status;
+
+		waitpid(pid[i], &status, 0);
+		print_results(file[i], &tests, &failed);
+		if (status) {
+			printf("not ok %u - a process ended with status %d\n", ++tests, status);
+			failed++;
+		}
+	}
+	results = tmpfile();
+	if (!results)
+		return 3;
+	open_all(dir);
 	check_publish();
 	check_rest();
+	print_results(results, &tests, &failed);
 	printf("1..%u\n", tests);
 	return failed != 0;
 }

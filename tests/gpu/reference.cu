@@ -10,3 +10,4 @@
 #define REF(name) ref_ieee_##name
 #endif
 #include "tests/gpu/reference.cuh"
+#include "tests/gpu/reference_silu.cuh"

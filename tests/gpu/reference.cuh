@@ -198,4 +198,3 @@ extern "C" __global__ void REF(reference)(reference_args p)
 		ref_store(p.type, (char *)p.out + r * p.pitch_out, i, REF(norm)(p, s, x[i], w));
 	}
 }
-#undef REF_Z

@@ -4,8 +4,14 @@
 #define AF_TESTS_GPU_REFERENCE_H
 
 #include "fused/fields.h"
+#include "fused/silu_mul.h"
 
 enum { REFERENCE_F32, REFERENCE_F16, REFERENCE_BF16 };
+
+struct silu_reference_args {
+	struct silu_mul_args k; /* addresses, pitches, rows and columns, fields */
+	int32_t type;
+};
 
 struct reference_args {
 	uint64_t a, b, sum, w, out; /* sum: 0 if it is not stored */

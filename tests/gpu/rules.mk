@@ -33,18 +33,19 @@ $(call softgpu_companion,$(GPU_DIR)/silu_check,tests/gpu/probe_check.softgpu.cpp
 REFERENCES := $(GPU_DIR)/reference-ieee.fatbin $(GPU_DIR)/reference-ftz.fatbin
 reference_flags-ieee := -DREF_FTZ=0
 reference_flags-ftz := -DREF_FTZ=1 -ftz=true
-$(REFERENCES): $(GPU_DIR)/reference-%.fatbin: tests/gpu/reference.cu tests/gpu/reference.cuh tests/gpu/reference.h $(FUSED_KERNELS)
+$(REFERENCES): $(GPU_DIR)/reference-%.fatbin: tests/gpu/reference.cu tests/gpu/reference.cuh tests/gpu/reference_silu.cuh tests/gpu/reference.h $(FUSED_KERNELS)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -I. -arch=sm_90 $(reference_flags-$*) -fatbin -o $@ $<
 
-$(GPU_DIR)/fused_check: $(O)/obj/tests/gpu/fused_check.o $(GPU_BASE_OBJ) $(call objs,shim/probe_child_number.c)
+$(GPU_DIR)/fused_check $(GPU_DIR)/fused_silu_check: $(GPU_DIR)/%: $(O)/obj/tests/gpu/%.o $(GPU_BASE_OBJ) $(call objs,shim/probe_child_number.c)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
 
 $(call softgpu_companion,$(GPU_DIR)/fused_check,tests/gpu/fused_check.softgpu.cpp)
-GPU_PROGRAMS += $(GPU_DIR)/fused_check $(REFERENCES) $(GPU_DIR)/fused_check.softgpu.so
+$(call softgpu_companion,$(GPU_DIR)/fused_silu_check,tests/gpu/fused_check.softgpu.cpp)
+GPU_PROGRAMS += $(GPU_DIR)/fused_check $(GPU_DIR)/fused_silu_check $(GPU_DIR)/fused_silu_check.softgpu.so $(REFERENCES) $(GPU_DIR)/fused_check.softgpu.so
 
 $(GPU_DIR)/fused_bench: $(O)/obj/tests/gpu/fused_bench.o $(GPU_BASE_OBJ)
 	$(call say,LD,$@)

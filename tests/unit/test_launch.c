@@ -55,14 +55,23 @@ static void kernels_by_shape(void **state)
 		int64_t rows, cols;
 		const char *candidate, *kernel;
 	} row[] = {
-		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_block"},
-		{DT_f16, 1, 4096, usual, "af_add_rmsnorm_f16_block"},
-		{DT_f32, 1, 1, usual, "af_add_rmsnorm_f32_block"},
+		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_row1024x1"},
+		{DT_bf16, 4096, 8200, usual, "af_add_rmsnorm_bf16_row1024x2"},
+		{DT_f16, 4096, 16384, usual, "af_add_rmsnorm_f16_row1024x2"},
+		{DT_bf16, 4096, 16392, usual, "af_add_rmsnorm_bf16_block"},
+		{DT_bf16, 4096, 8192, "t256-desc-halving/div-rsqrt-xs.w",
+		 "af_add_rmsnorm_bf16_block"},
+		{DT_f16, 1, 4096, usual, "af_add_rmsnorm_f16_row512x1"},
+		{DT_f32, 1, 1, usual, "af_add_rmsnorm_f32_row256x1"},
 		{DT_f32, 100000, 128, usual, "af_add_rmsnorm_f32_warp"},
 		{DT_f32, 1, 131072, usual, "af_add_rmsnorm_f32_long"},
 		{DT_bf16, 7, 1 << 20, "t256-desc-firstdesc/div-rsqrt-xs.w-ftz",
 		 "af_add_rmsnorm_bf16_long_ftz"},
 		{DT_bf16, 3, 4096, "t256-v8-desc-firstdesc/div-rsqrt-xs.w",
+		 "af_add_rmsnorm_bf16_walk512x1"},
+		{DT_f32, 3, 4096, "t256-v4-p4-desc-serial/div-rsqrt-xs.w-ftz",
+		 "af_add_rmsnorm_f32_walk1024x2_ftz"},
+		{DT_bf16, 3, 4096, "t256-v8-desc-halving/div-rsqrt-xs.w",
 		 "af_add_rmsnorm_bf16_block_any"},
 		{DT_bf16, 3, 4096, "t256-desc-firstdesc/div-xdiv-xs.w",
 		 "af_add_rmsnorm_bf16_block_any"},
@@ -102,7 +111,7 @@ static void each_operand_has_its_width(void **state)
 			for (unsigned k = 0; k < 4; k++)
 				assert_int_equal(a.width[operand[k]], k == s ? row[i].width : 16);
 			assert_string_equal(l.kernel, row[i].width == 16
-							      ? "af_add_rmsnorm_bf16_block"
+							      ? "af_add_rmsnorm_bf16_row256x1"
 							      : "af_add_rmsnorm_bf16_block_any");
 			assert_int_equal(a.pitch[operand[s]], 1024 + row[i].pitch);
 			/* With one row the pitch is nobody's business. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a plain Triton kernel does with add -> RMSNorm and silu -> mul: a program for each row (or
 for each block of elements), the whole row in registers. Times from replays of a graph of launches,
-and with the launch for single rows. usage: triton_rows.py [--json]"""
+and with the launch for single rows. usage: triton_rows.py [--json | --table]"""
 import json
 import statistics
 import sys
@@ -81,6 +81,10 @@ for dtype in [torch.bfloat16, torch.float32]:
                          "gbs": 1e-3 * factor * size / graph, "warps": warps})
 if "--json" in sys.argv:
     print(json.dumps(rows))
+elif "--table" in sys.argv:
+    for x in rows:
+        print("| %s | %s | %d x %d | Triton | %.2f | %.0f | | launched one by one %.2f us, %d warps |" % (
+            x["op"], x["dtype"], x["rows"], x["cols"], x["us"], x["gbs"], x["alone"], x["warps"]))
 else:
     for x in rows:
         print("triton %-13s %-8s %5d x %-5d %9.2f us %8.1f GB/s  (launched one by one %.2f us, %d warps)" % (

@@ -67,8 +67,8 @@ CUresult soft::cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
 	if (!device_get(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	*major = 9;
-	*minor = 0;
+	*major = driver.capability / 10;
+	*minor = driver.capability % 10;
 	return CUDA_SUCCESS;
 }
 

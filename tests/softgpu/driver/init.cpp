@@ -41,6 +41,7 @@ CUresult soft::cuInit(unsigned flags)
 	if (devices <= 0)
 		return CUDA_ERROR_NO_DEVICE;
 	driver.device_memory = static_cast<size_t>(env_number("SOFTGPU_MEMORY", 8ll << 30));
+	driver.capability = static_cast<int>(env_number("SOFTGPU_CAPABILITY", 90));
 	driver.seed = static_cast<uint64_t>(
 		env_number("SOFTGPU_SEED", static_cast<long long>(random_seed())));
 	driver.launch_blocking = blocking && strcmp(blocking, "1") == 0;

@@ -35,6 +35,7 @@ struct driver {
 	std::vector<struct device> devices;
 	bool launch_blocking; /* CUDA_LAUNCH_BLOCKING=1 */
 	size_t device_memory; /* bytes per device */
+	int capability;       /* compute capability times 10 */
 	uint64_t seed;        /* of everything that is random on a GPU */
 	uint64_t next_id;     /* contexts, streams, allocations, captures */
 	uint64_t launches;
