@@ -362,7 +362,7 @@ static bool mine(unsigned kernel)
 /* What chance has left out: more of the shapes that each layout is for. */
 static void check_rest(void)
 {
-	static const int64_t lengths[] = {128, 1000, 4096, 8192, 12288};
+	static const int64_t some[] = {128, 1000, 2048, 4096, 8192, 12288, 20000};
 	char why[1024] = "";
 	bool ok = true, missing = true;
 
@@ -373,7 +373,7 @@ static void check_rest(void)
 		struct candidate c;
 		unsigned n, m;
 
-		lay_out(&l, t, chance(2) ? 7 : 1, lengths[below(5)], 256);
+		lay_out(&l, t, chance(2) ? 7 : 1, some[below(7)], 256);
 		n = candidate_orders(&l.g, orders, CANDIDATE_MAX_ORDERS);
 		m = candidate_spellings(&l.g, spellings, CANDIDATE_MAX_SPELLINGS);
 		c = candidate_join(&orders[below(n < 6 || chance(2) ? n : 6)],
