@@ -21,4 +21,7 @@ struct trace_params {
 int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params *p,
 	       struct trace_event *e, char *err, unsigned errsize);
 
+/* The same for the lines of kind SENT, RAN and OUTCOME (trace_times.c). */
+int trace_line_times(json_t *line, struct trace_event *e, char *err, unsigned errsize);
+
 #endif
