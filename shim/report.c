@@ -12,6 +12,7 @@
 #include "matcher/sig.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
+#include "shim/record.h"
 #include "shim/report_json.h"
 #include "shim/verdict.h"
 
@@ -69,6 +70,7 @@ void report_group(const struct group *g, enum outcome outcome, enum reason why)
 	if (report.list)
 		list_group(g, outcome, why);
 	pthread_mutex_unlock(&report.lock);
+	record_group(g, outcome != OUTCOME_REJECTED, outcome == OUTCOME_CHECKED, why);
 }
 
 const char *report_path(const char *pattern, char *path, unsigned size)

@@ -7,6 +7,7 @@
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/report.h"
+#include "shim/times.h"
 #include "shim/window_state.h"
 
 enum {
@@ -72,8 +73,13 @@ CUresult window_submit(struct window *w, const struct member *const *m, unsigned
 	if (!n)
 		return r;
 	pushed = enter(w);
-	for (unsigned i = 0; i < n && !r; i++)
+	for (unsigned i = 0; i < n && !r; i++) {
+		if (times_on)
+			times_before();
 		r = send(w, &m[i]->launch);
+		if (times_on)
+			times_after_own(m[i]->launch.index);
+	}
 	leave(pushed);
 	missed(m[0]);
 	if (r)
@@ -129,8 +135,12 @@ bool window_fuse(struct window *w, const struct group *g)
 	    !(f = ours_function(w->ours, l.kernel)))
 		return false;
 	verdict_mark(v);
+	if (times_on)
+		times_before();
 	r = real.cuLaunchKernel(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1],
 				l.block[2], l.shmem, w->stream, params, NULL);
+	if (times_on)
+		times_after_group(g, &v->key, g->rows, false);
 	if (r) {
 		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched",
 			       false);

@@ -11,8 +11,8 @@
 #include "tools/names.h"
 #include "tools/outcomes.h"
 
+/* By name: a recording learns a kernel's image, and with it another record, as it goes on. */
 struct kernel_index {
-	const struct kernel *k;
 	uint32_t number;
 	UT_hash_handle hh;
 };
@@ -35,18 +35,21 @@ static uint32_t kernel_number(struct listing *l, const struct kernel *k)
 {
 	struct kernel_index *e;
 
-	HASH_FIND_PTR(l->index, &k, e);
-	if (e)
-		return e->number;
+	if (l->last != LISTING_NONE && l->kernel[l->last].k == k)
+		return l->last;
+	HASH_FIND_STR(l->index, k->name, e);
+	if (e) {
+		l->kernel[e->number].k = k;
+		return l->last = e->number;
+	}
 	e = calloc(1, sizeof(*e));
 	if (!e || !room_for(l, (void **)&l->kernel, l->nkernel, sizeof(*l->kernel))) {
 		l->failed = true;
 		free(e);
 		return LISTING_NONE;
 	}
-	e->k = k;
 	e->number = l->nkernel;
-	HASH_ADD_PTR(l->index, k, e);
+	HASH_ADD_KEYPTR(hh, l->index, k->name, strlen(k->name), e);
 	l->kernel[l->nkernel] = (struct listing_kernel){.k = k, .name = name_readable(k->name)};
 	return l->nkernel++;
 }
@@ -174,6 +177,8 @@ struct listing *listing_new(void)
 {
 	struct listing *l = calloc(1, sizeof(*l));
 
+	if (l)
+		l->last = LISTING_NONE;
 	if (l)
 		l->watch = (struct plan_watch){l, on_launch, on_group};
 	return l;

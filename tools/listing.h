@@ -65,6 +65,7 @@ struct listing_place {
 
 struct listing_line {
 	uint64_t key;
+	uint64_t kind; /* of a group: the same whatever came of it */
 	uint32_t kernel[LINE_KERNELS], nkernel, nunknown, nmisfit;
 	uint32_t unknown; /* kernel that nobody knows, or that stands in a group's way */
 	uint32_t misfit;  /* kernel that is known, but not with its arguments */
@@ -76,6 +77,7 @@ struct listing_line {
 	uint64_t elsewhere;
 	uint64_t ns, timed;        /* occurrences whose launches all have times */
 	uint64_t fused_ns, fusedn; /* those that ran fused, or had the fused kernel beside them */
+	uint64_t device_ns;        /* of all, as they ran */
 	uint64_t saved_bytes;      /* each time */
 	double saves_ns;           /* each time; 0: unknown, negative: costs */
 	bool estimated;            /* saves_ns is no measurement */
@@ -91,7 +93,7 @@ struct listing {
 	struct listing_stream *stream;
 	struct listing_line *line;
 	uint32_t nkernel, nlaunch, nshape, ngroup, nstream, nline;
-	uint32_t launch_room;
+	uint32_t last;                /* kernel met last */
 	uint64_t launches, ns, timed; /* launches counts those that are not listed, too */
 	bool failed;                  /* memory ran out: what follows is missing */
 };

@@ -76,6 +76,8 @@ static json_t *line_of(const struct listing *l, const struct listing_line *line)
 			json_object_set_new(one, "dtype",
 					    json_string(dtype_name((enum dtype)s->dtype)));
 	}
+	if (line->device_ns)
+		json_object_set_new(one, "device_ns", json_integer((json_int_t)line->device_ns));
 	if (line->timed)
 		json_object_set_new(one, "ns", json_real((double)line->ns / (double)line->timed));
 	if (line->group)

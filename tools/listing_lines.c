@@ -62,7 +62,8 @@ static struct listing_line *line_of(struct cutting *c, const struct listing_line
 	e->number = l->nline;
 	HASH_ADD(hh, *c->index, key, sizeof(e->key), e);
 	l->line[l->nline] = *like;
-	l->line[l->nline].count = l->line[l->nline].ns = l->line[l->nline].timed = 0;
+	l->line[l->nline].count = l->line[l->nline].ns = l->line[l->nline].timed =
+		l->line[l->nline].device_ns = 0;
 	return &l->line[l->nline++];
 }
 
@@ -97,6 +98,7 @@ static void cut(struct cutting *c)
 		line->count++;
 		if (line->shape != c->run.shape)
 			line->shape = LISTING_NONE;
+		line->device_ns += c->run.ns;
 		if (c->run.timed == c->run.nkernel) {
 			line->timed++;
 			line->ns += c->run.ns;
@@ -161,7 +163,6 @@ static void in_group(struct cutting *c, const struct listing_group *g)
 	memset(&key, 0, sizeof(key));
 	key.pattern = g->pattern;
 	key.shape = g->shape;
-	key.state = g->state == LISTED_REFUSED ? g->why : 0;
 	for (unsigned i = 0; i < g->pattern->nnode; i++) {
 		const struct listing_launch *m = &l->launch[g->launch[i]];
 
@@ -172,15 +173,19 @@ static void in_group(struct cutting *c, const struct listing_group *g)
 	}
 	if (g->why == REASON_UNKNOWN_KERNEL)
 		like.unknown = in_the_way(l, g);
+	like.kind = XXH3_64bits(&key, sizeof(key));
+	key.state = g->state == LISTED_REFUSED ? g->why : 0;
 	like.key = XXH3_64bits(&key, sizeof(key));
 	like.saved_bytes = g->fused && g->unfused > g->fused ? g->unfused - g->fused : 0;
 	line = line_of(c, &like);
 	if (!line)
 		return;
 	line->count++;
+	line->device_ns += ns;
 	if (g->at.ns) {
 		line->fusedn++;
 		line->fused_ns += g->at.ns;
+		line->device_ns += g->state == LISTED_FUSED ? g->at.ns : 0;
 	}
 	if (timed) {
 		line->timed++;
@@ -282,29 +287,72 @@ static void one_stream(struct listing *l, uint32_t stream, struct line_index **i
 	fold_free(f);
 }
 
+/* Times of groups of one kind, whatever came of them. */
+struct kind {
+	uint64_t key, ns, timed, fused_ns, fusedn;
+	UT_hash_handle hh;
+};
+
+static void pool(struct kind **kinds, const struct listing_line *line)
+{
+	struct kind *k;
+
+	HASH_FIND(hh, *kinds, &line->kind, sizeof(line->kind), k);
+	if (!k) {
+		k = calloc(1, sizeof(*k));
+		if (!k)
+			return;
+		k->key = line->kind;
+		HASH_ADD(hh, *kinds, key, sizeof(k->key), k);
+	}
+	k->ns += line->ns;
+	k->timed += line->timed;
+	k->fused_ns += line->fused_ns;
+	k->fusedn += line->fusedn;
+}
+
 /*
  * What fusing saves each time. Measured where the same shape ran both ways. Else, for a group that
  * nobody timed fused, by the bytes it no longer moves; but the fused kernel takes no less than a
- * single launch does, which the cheaper member of each pair stands for.
+ * single launch does, which an equal part of the members' time stands for.
  */
-static void savings(struct listing_line *line)
+static void saving(struct listing_line *line, const struct kind *k)
 {
-	if (!line->group || !line->timed)
-		return;
-	double members = (double)line->ns / (double)line->timed;
 	const struct listing_group *g = line->group;
+	double members, by_bytes, most;
 
-	if (line->fusedn) {
-		line->saves_ns = members - (double)line->fused_ns / (double)line->fusedn;
+	if (!k || !k->timed)
+		return;
+	members = (double)k->ns / (double)k->timed;
+	if (k->fusedn) {
+		line->saves_ns = members - (double)k->fused_ns / (double)k->fusedn;
 		return;
 	}
 	if (!g->fused || !g->unfused)
 		return;
-	double by_bytes = members * (1 - (double)g->fused / (double)g->unfused);
-	double most = members * (g->pattern->nnode - 1) / g->pattern->nnode;
-
+	by_bytes = members * (1 - (double)g->fused / (double)g->unfused);
+	most = members * (g->pattern->nnode - 1) / g->pattern->nnode;
 	line->estimated = true;
 	line->saves_ns = by_bytes < most ? by_bytes : most;
+}
+
+static void savings(struct listing *l)
+{
+	struct kind *kinds = NULL, *k, *next;
+
+	for (uint32_t i = 0; i < l->nline; i++)
+		if (l->line[i].group)
+			pool(&kinds, &l->line[i]);
+	for (uint32_t i = 0; i < l->nline; i++)
+		if (l->line[i].group) {
+			HASH_FIND(hh, kinds, &l->line[i].kind, sizeof(l->line[i].kind), k);
+			saving(&l->line[i], k);
+		}
+	HASH_ITER(hh, kinds, k, next)
+	{
+		HASH_DEL(kinds, k);
+		free(k);
+	}
 }
 
 static int more_to_gain(const void *a, const void *b)
@@ -319,8 +367,8 @@ static int more_to_gain(const void *a, const void *b)
 		return sx > sy ? -1 : 1;
 	if (bx != by)
 		return bx > by ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
+	if (x->device_ns != y->device_ns)
+		return x->device_ns > y->device_ns ? -1 : 1;
 	if (x->count * x->nkernel != y->count * y->nkernel)
 		return x->count * x->nkernel > y->count * y->nkernel ? -1 : 1;
 	return x->key < y->key ? -1 : x->key > y->key;
@@ -333,8 +381,7 @@ void listing_lines(struct listing *l)
 
 	for (uint32_t i = 0; hash && i < l->nstream; i++)
 		one_stream(l, i, &index, hash);
-	for (uint32_t i = 0; i < l->nline; i++)
-		savings(&l->line[i]);
+	savings(l);
 	if (l->nline)
 		qsort(l->line, l->nline, sizeof(*l->line), more_to_gain);
 	XXH3_freeState(hash);

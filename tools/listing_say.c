@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lines in words. */
-#include <string.h>
+#include <stdbool.h>
 
 #include "tools/listing.h"
 #include "tools/text.h"
@@ -69,9 +69,12 @@ void listing_where(const struct listing_line *line, char *buf, unsigned size)
 		text_add(&t, " per step, ");
 		text_count(&t, most->rounds);
 		text_add(&t, " steps");
-	} else { /* cannot be: every round of a loop is alike */
+	} else { /* alike in kernels, but not in what came of them */
 		text_add(&t, "×");
 		text_count(&t, most->count);
+		text_add(&t, " in ");
+		text_count(&t, most->rounds);
+		text_add(&t, " steps");
 	}
 	if (other) {
 		text_add(&t, " + ");
@@ -141,20 +144,21 @@ void listing_verdict(const struct listing *l, const struct listing_line *line, c
 	else
 		text_add(&t, "fuses as %s", g->pattern->name);
 	if (line->saves_ns) {
-		text_add(&t, g->state != LISTED_REFUSED
-				     ? line->saves_ns > 0 ? ", saves " : ", costs "
-			     : line->saves_ns > 0 ? "; would save "
-						  : "; would cost ");
+		bool costs = line->saves_ns < 0;
+
+		text_add(&t, "%s%s ", g->state != LISTED_REFUSED ? ", " : "; would ",
+			 g->state != LISTED_REFUSED ? costs ? "costs" : "saves"
+			 : costs                    ? "cost"
+						    : "save");
 		text_add(&t, "%s", line->estimated ? "about " : "");
-		text_time(&t, line->saves_ns > 0 ? line->saves_ns : -line->saves_ns);
+		text_time(&t, costs ? -line->saves_ns : line->saves_ns);
+		if (line->saved_bytes)
+			text_add(&t, "%s", costs ? ", though it moves fewer bytes by " : " and ");
+	} else if (line->saved_bytes) {
+		text_add(&t, "%s", g->state != LISTED_REFUSED ? ", saves " : "; would save ");
 	}
-	if (line->saved_bytes) {
-		text_add(&t, "%s",
-			 line->saves_ns               ? " and "
-			 : g->state != LISTED_REFUSED ? ", saves "
-						      : "; would save ");
+	if (line->saved_bytes)
 		text_bytes(&t, (double)line->saved_bytes);
-	}
 	if (line->saves_ns || line->saved_bytes)
 		text_add(&t, " each time");
 }

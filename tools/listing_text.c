@@ -19,10 +19,9 @@ static void fill(const struct listing *l, const struct listing_line *line, struc
 	listing_kernels(l, line, NAMES, r->kernels, sizeof(r->kernels));
 	listing_shape(l, line->shape, r->shape, sizeof(r->shape));
 	text_start(&t, r->time, sizeof(r->time));
-	if (line->timed) {
-		text_time(&t, (double)line->ns / (double)line->timed);
-		if (l->ns)
-			text_add(&t, ", %.1f %%", 100.0 * (double)line->ns / (double)l->ns);
+	if (line->device_ns) {
+		text_time(&t, (double)line->device_ns / (double)line->count);
+		text_add(&t, ", %.1f %%", 100.0 * (double)line->device_ns / (double)l->ns);
 	}
 }
 
