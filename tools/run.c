@@ -9,6 +9,7 @@
 #include "tools/args.h"
 #include "tools/commands.h"
 #include "tools/program.h"
+#include "tools/run.h"
 
 /* Beside the command, as in the build directory, or where an installation puts it. */
 static bool find_library(char *path, unsigned size)
@@ -28,7 +29,7 @@ static bool find_library(char *path, unsigned size)
 	return false;
 }
 
-static int preload(void)
+int run_preload(void)
 {
 	char lib[PATH_MAX], *list;
 	const char *old = getenv("LD_PRELOAD");
@@ -80,7 +81,7 @@ int command_run(int argc, char **argv)
 		log_warn("%s", why);
 		return rc;
 	}
-	if (preload())
+	if (run_preload())
 		return EXIT_FAILED;
 	driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (!driver) /* the program may know another place, or do without a GPU */
