@@ -98,6 +98,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	uint64_t unfused, fused;
 	struct verdict *v;
 	struct site *s;
+	bool slower;
 	int state;
 
 	if (w->kind == STREAM_PER_THREAD)
@@ -111,11 +112,14 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	s = verdict_site(key_site(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);
+	slower = verdict_slower(v, g->rows);
 	if (s) {
 		s->verdict = v;
-		s->expected = state == VERDICT_USABLE;
+		s->expected = state == VERDICT_USABLE && !slower;
 		s->misses = 0;
 	}
+	if (slower)
+		return REASON_NOT_PROFITABLE;
 	switch (state) {
 	case VERDICT_NEW:
 		if (process.config.opt.probe)

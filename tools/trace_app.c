@@ -39,7 +39,7 @@ static void forward(int sig, siginfo_t *info, void *context)
 	errno = err;
 }
 
-static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
+static const int handled[] = {SIGINT, SIGTERM};
 
 static void handle_signals(bool ours)
 {
@@ -71,9 +71,9 @@ static int prepare(struct trace_app *a, char **argv, char *path, unsigned size)
 		return -1;
 	}
 	snprintf(record, sizeof(record), "%s/%%p.jsonl", a->dir);
-	/* Times need both forms of a group: one in sixteen runs its own launches beside ours. */
+	/* Times need both forms of a group: one in four runs its own launches beside ours. */
 	if (setenv("AUTOFUSE_RECORD", record, 1) || setenv("AUTOFUSE_TIMES", "1", 1) ||
-	    setenv("AUTOFUSE_SAMPLE_EVERY", "16", 0))
+	    setenv("AUTOFUSE_SAMPLE_EVERY", "4", 0))
 		return -1;
 	return run_preload();
 }

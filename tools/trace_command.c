@@ -9,10 +9,12 @@
 #include "matcher/sig.h"
 #include "tools/args.h"
 #include "tools/commands.h"
+#include "tools/profile.h"
 #include "tools/recording.h"
+#include "tools/timeline.h"
 #include "tools/trace_app.h"
 
-enum { LINES = 40 };
+enum { LINES = 40, PERFETTO_LAUNCHES = 300000 };
 
 struct request {
 	const char *file; /* a recording, or NULL */
@@ -20,13 +22,15 @@ struct request {
 	const char *record, *perfetto, *html, *output;
 	bool json, all;
 	bool on[PATTERN_COUNT];
+	const char *cache; /* the option */
 	FILE *out;
 };
 
 static int usage(void)
 {
-	log_warn("usage: autofuse trace [--json] [--all] [-o FILE] [--record FILE] "
-		 "[--option=value ...] [-f FILE.ini] RECORDING | -- app [args]");
+	log_warn("usage: autofuse trace [--json] [--all] [-o FILE] [--record FILE] [--perfetto "
+		 "FILE] "
+		 "[--html FILE] [--option=value ...] [-f FILE.ini] RECORDING | -- app [args]");
 	return EXIT_USAGE;
 }
 
@@ -53,7 +57,9 @@ static bool file_word(const char *name, const char **to, int argc, char **argv, 
 static bool own_word(struct request *q, int argc, char **argv, int *i)
 {
 	if (file_word("--record", &q->record, argc, argv, i) ||
-	    file_word("-o", &q->output, argc, argv, i))
+	    file_word("-o", &q->output, argc, argv, i) ||
+	    file_word("--perfetto", &q->perfetto, argc, argv, i) ||
+	    file_word("--html", &q->html, argc, argv, i))
 		return true;
 	if (!strcmp(argv[*i], "--json"))
 		q->json = true;
@@ -90,6 +96,66 @@ static int parse(struct request *q, int argc, char **argv)
 	return q->program || (q->file && !q->record) ? 0 : -1;
 }
 
+/* What this run taught later ones. */
+static void learn(const struct request *q, const struct recording *r)
+{
+	unsigned slower;
+	int n = profile_save(r, q->cache, &slower);
+
+	if (n <= 0 || q->json)
+		return;
+	fprintf(q->out, "\nProfile: measured at %d shape%s, ", n, n == 1 ? "" : "s");
+	if (slower)
+		fprintf(q->out,
+			"slower at %u of them, where later runs do not fuse "
+			"(not-profitable).\n",
+			slower);
+	else
+		fprintf(q->out, "slower at none.\n");
+}
+
+/* %p in a name stands for the process whose recording `file` is. */
+static void path_of(char *to, unsigned size, const char *name, const char *file)
+{
+	const char *p = strstr(name, "%p");
+
+	if (p)
+		snprintf(to, size, "%.*s%ld%s", (int)(p - name), name, trace_app_pid(file), p + 2);
+	else
+		snprintf(to, size, "%s", name);
+}
+
+/* A file that is wanted of every process, or of the one that did most? */
+static bool wanted(const char *name, bool first)
+{
+	return name && (first || strstr(name, "%p"));
+}
+
+static void perfetto(const struct listing *l, const struct listing_view *v, FILE *f)
+{
+	perfetto_write(l, PERFETTO_LAUNCHES, f);
+}
+
+/* One of the files beside the listing. With several processes each has its own (%p). */
+static int write_file(const char *name, const char *source, const struct listing *l,
+		      const struct listing_view *v,
+		      void (*write)(const struct listing *l, const struct listing_view *v, FILE *f))
+{
+	char to[PATH_MAX];
+	FILE *f;
+
+	if (!name)
+		return 0;
+	path_of(to, sizeof(to), name, source);
+	f = fopen(to, "we");
+	if (f)
+		write(l, v, f);
+	if (f && !fclose(f))
+		return 0;
+	log_warn("%s: %m", to);
+	return -1;
+}
+
 static int list(const struct request *q, const char *path, const char *source)
 {
 	struct listing_view v = {.lines = q->all ? UINT_MAX : LINES, .source = source};
@@ -104,41 +170,50 @@ static int list(const struct request *q, const char *path, const char *source)
 	if (!sig_count() && !q->json)
 		fprintf(q->out, "\nNo signatures are known: name the program's kernels in [kernel] "
 				"sections.\n");
+	if (q->program)
+		learn(q, &r);
 	rc = trace_errors(r.trace) ? EXIT_BAD_INPUT : 0;
+	if (write_file(q->perfetto, path, r.listing, &v, perfetto) ||
+	    write_file(q->html, path, r.listing, &v, page_write))
+		rc = EXIT_FAILED;
 	recording_free(&r);
 	return rc;
 }
 
-/* Where the recording of a process goes; one that is not wanted goes nowhere. */
-static void keep(const struct request *q, const char *file, bool first)
+static void source_of(char *source, unsigned size, const char *program, const struct trace_app *a,
+		      unsigned i)
 {
-	const char *p = strstr(q->record, "%p");
-	char to[PATH_MAX];
+	const char *slash = strrchr(program, '/');
 
-	if (p)
-		snprintf(to, sizeof(to), "%.*s%ld%s", (int)(p - q->record), q->record,
-			 trace_app_pid(file), p + 2);
-	else if (first)
-		snprintf(to, sizeof(to), "%s", q->record);
+	if (a->nfile > 1)
+		snprintf(source, size, "%s, process %ld", slash ? slash + 1 : program,
+			 trace_app_pid(a->file[i]));
 	else
-		return;
-	trace_app_keep(file, to);
+		snprintf(source, size, "%s", slash ? slash + 1 : program);
 }
 
 static int trace_program(const struct request *q)
 {
 	struct trace_app a;
-	char source[64];
+	char source[256], to[PATH_MAX];
 	int rc;
 
 	if (!trace_app_run(&a, q->program, q->json && q->out == stdout)) {
 		for (unsigned i = 0; i < a.nfile; i++) {
-			if (q->record)
-				keep(q, a.file[i], i == 0);
+			struct request mine = *q;
+
+			if (wanted(q->record, i == 0)) {
+				path_of(to, sizeof(to), q->record, a.file[i]);
+				trace_app_keep(a.file[i], to);
+			}
+			if (!wanted(q->perfetto, i == 0))
+				mine.perfetto = NULL;
+			if (!wanted(q->html, i == 0))
+				mine.html = NULL;
 			if (i)
 				fputc('\n', q->out);
-			snprintf(source, sizeof(source), "process %ld", trace_app_pid(a.file[i]));
-			list(q, a.file[i], a.nfile > 1 ? source : NULL);
+			source_of(source, sizeof(source), q->program[0], &a, i);
+			list(&mine, a.file[i], source);
 		}
 		if (!a.nfile)
 			log_warn("%s used no CUDA driver that could be recorded", q->program[0]);
@@ -169,6 +244,7 @@ int command_trace(int argc, char **argv)
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, q.on);
+	q.cache = c.opt.cache;
 	rc = q.program ? trace_program(&q) : list(&q, q.file, q.file);
 	if (q.output && fclose(q.out)) {
 		log_warn("%s: %m", q.output);
