@@ -70,6 +70,9 @@ trace --json -o "$AF_TMP/again.json" "$AF_TMP/keep.jsonl.gz"
 ok "trace on the recording lists it again, with times" same True "$(json "$AF_TMP/again.json" 'd["device_ns"] > 0 and len(g) > 0')"
 
 # Interrupted: what there is.
+# In caches of their own: a process that is killed in the first use of a fused kernel leaves a mark.
+cache=$AUTOFUSE_CACHE
+export AUTOFUSE_CACHE=$AF_TMP/interrupted
 interrupted() { # SIGNAL
 	"$AUTOFUSE_COMMAND" trace -- "$app" --tokens 100000 >"$AF_TMP/int" 2>/dev/null & # no function: $! is it
 	local pid=$!
@@ -93,6 +96,7 @@ wait $pid 2>/dev/null
 text=$(trace "$AF_TMP/killed.jsonl" 2>/dev/null)
 ok "the recording of a killed process is there" has "$text" '[0-9]{3,} launches of'
 
+export AUTOFUSE_CACHE=$cache
 ok "the program's exit status is trace's" same 127 "$(trace -- /nonexistent/app >/dev/null 2>&1; echo $?)"
 ok "a program without CUDA is said to be one" has "$(trace -- /bin/true 2>&1)" 'used no CUDA driver'
 

@@ -37,9 +37,9 @@ int softgpu_slow(const char *rules);
 int softgpu_report(const char *file);
 
 /*
- * Calls and kernels as a profiler sees them. enter: before a call does anything, on its thread, with
- * a number that differs for every call; ran: a kernel that this call queued has ended (times of
- * CLOCK_MONOTONIC in ns), graph_node not 0 where it was a graph's. One observer at a time, never
+ * Calls and kernels as a profiler sees them. enter: before a call does anything, on its thread,
+ * with a number that differs for every call; ran: a kernel that this call queued has ended (times
+ * of CLOCK_MONOTONIC in ns), graph_node not 0 where it was a graph's. One observer at a time, never
  * freed: -1 if there is one. NULL takes it away.
  */
 struct softgpu_observer {
