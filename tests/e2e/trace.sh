@@ -102,14 +102,14 @@ ok "a program without CUDA is said to be one" has "$(trace -- /bin/true 2>&1)" '
 
 # What was measured counts.
 if [ "$AF_BACKEND" = soft ]; then
-	FAKECUPTI_NS='*accum*:1000,*add_kernel*:1000,*rmsnorm*:1000,*:900000' trace -- "$app" --tokens $tokens >"$AF_TMP/slow" 2>/dev/null
+	FAKECUPTI_NS='*accum*:1000,*add_kernel*:1000,*rmsnorm_kernel*:1000,*:900000' trace -- "$app" --tokens $tokens >"$AF_TMP/slow" 2>/dev/null
 	ok "where fusing costs, the profile says so" has "$(cat "$AF_TMP/slow")" 'costs .*|slower at [1-9]'
 	got=$(AUTOFUSE_REPORT=$AF_TMP/report shim "$app" --tokens $tokens)
 	ok "same tokens with it" same "$plain" "$got"
 	ok "nothing fuses there: not-profitable" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/not-profitable)" 50
 	AUTOFUSE_PROFILE=no AUTOFUSE_REPORT=$AF_TMP/report shim "$app" --tokens $tokens >/dev/null
 	ok "profile = no: it does" bigger "$(field "$AF_TMP/report" launches/fused)" 50
-	FAKECUPTI_NS='*accum*:5000,*add_kernel*:5000,*rmsnorm*:5000,*:2000' trace -- "$app" --tokens $tokens >/dev/null 2>&1
+	FAKECUPTI_NS='*accum*:5000,*add_kernel*:5000,*rmsnorm_kernel*:5000,*:2000' trace -- "$app" --tokens $tokens >/dev/null 2>&1
 	AUTOFUSE_REPORT=$AF_TMP/report shim "$app" --tokens $tokens >/dev/null
 	ok "measured again, faster: it fuses" bigger "$(field "$AF_TMP/report" launches/fused)" 50
 	sed -i 's/ 10000 2000 / 1000 2000 /' "$AUTOFUSE_CACHE/profile" # slower, it says, under a wrong checksum
