@@ -123,7 +123,6 @@ void record_start(void)
 	}
 	put("{\"k\":\"version\",\"v\":1}\n");
 	record_on = true;
-	times_start();
 	finish_arm_recording();
 	__atomic_add_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
 }

@@ -96,9 +96,10 @@ static bool subscribe(char *why, unsigned size)
 
 void times_start(void)
 {
+	static int started;
 	char why[640];
 
-	if (!process.config.opt.times)
+	if (!process.config.opt.times || __atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
 		return;
 	if (!cupti_load(&cupti, process.config.opt.cupti, why, sizeof(why)) ||
 	    !subscribe(why, sizeof(why))) {

@@ -13,6 +13,7 @@
 extern bool times_on; /* set once, by times_start */
 
 /* Takes the place of CUPTI's subscriber, if times are wanted and it is free; else records why not.
+ * Once, after cuInit: a tool that the driver itself loads (CUDA_INJECTION64_PATH) was there first.
  */
 void times_start(void);
 /* Hands over what CUPTI still holds, before the recording is closed. */

@@ -278,19 +278,30 @@ static bool repeats(const struct fold *f, uint32_t period)
 	return true;
 }
 
+/*
+ * A pair of equal elements is no loop yet: where one round ends as the next begins (A B A, A B A),
+ * closing the pair would hide the rounds.
+ */
+static bool triple(const struct fold *f)
+{
+	return f->n > 2 && f->list[f->n - 3].sym == f->list[f->n - 1].sym;
+}
+
 /* A loop begins: 1 if so, -1 if out of memory. */
 static int begin(struct fold *f)
 {
 	uint32_t at = f->list[f->n - 1].before;
 
 	for (unsigned looks = 0; at != NOWHERE && looks < LOOKS; looks++) {
-		uint32_t period = f->n - 1 - at;
+		uint32_t period = f->n - 1 - at, rounds = period == 1 ? 3 : 2;
 
 		if (period > PERIOD_MAX || 2 * period > f->n)
 			return 0;
-		if (repeats(f, period))
-			return replace(f, 2 * period, body_of(f, f->n - period, period), 2) ? -1
-											    : 1;
+		if (repeats(f, period) && (period > 1 || triple(f)))
+			return replace(f, rounds * period, body_of(f, f->n - period, period),
+				       rounds)
+				       ? -1
+				       : 1;
 		at = f->list[at].before;
 	}
 	return 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds what repeats in a sequence of numbers, loops inside loops: A B C C A B C C becomes
- * (A B (C)x2)x2.
+ * Finds what repeats in a sequence of numbers, loops inside loops: A B C C C A B C C C becomes
+ * (A B (C)x3)x2.
  *
  * Online and greedy. Numbers are pushed on a list; whenever the last p elements equal the p before
- * them, both are replaced by one element that stands for a loop of two rounds, and whenever the
- * elements behind a loop equal its body, the loop takes them in as one more round. Inner loops thus
+ * them, both are replaced by one element that stands for a loop of two rounds (a single element is
+ * one only when it comes a third time), and whenever the elements behind a loop equal its body, the
+ * loop takes them in as one more round. Inner loops thus
  * close before outer ones, which then see them as single elements, so that equal outer rounds are
  * short and equal lists again. Only periods at which the newest element occurred before come into
  * question: they are met along the chain of its earlier places. Hashes of prefixes compare two

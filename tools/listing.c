@@ -239,10 +239,12 @@ static void timed(void *arg, const struct sent *s, const struct time_span *at)
 	}
 }
 
-void listing_finish(struct listing *l, const struct times *t, const struct outcomes *o)
+void listing_finish(struct listing *l, struct times *t, const struct outcomes *o)
 {
-	if (t)
-		times_join((struct times *)t, timed, l);
+	times_join(t, timed, l);
+	l->graph_ns = t->graph_ns;
+	l->graph_kernels = t->graph_kernels;
+	l->ran = t->nran;
 	for (uint32_t i = 0; o && i < l->ngroup; i++) {
 		struct listing_group *g = &l->group[i];
 		const struct outcome_of *was = outcomes_find(o, g->launch, g->pattern->nnode);

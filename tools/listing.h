@@ -93,9 +93,11 @@ struct listing {
 	struct listing_stream *stream;
 	struct listing_line *line;
 	uint32_t nkernel, nlaunch, nshape, ngroup, nstream, nline;
-	uint32_t last;                /* kernel met last */
-	uint64_t launches, ns, timed; /* launches counts those that are not listed, too */
-	bool failed;                  /* memory ran out: what follows is missing */
+	uint32_t last;                    /* kernel met last */
+	uint64_t graph_ns, graph_kernels; /* that graphs' launches ran */
+	uint64_t ran;                     /* kernels with a time, outside graphs */
+	uint64_t launches, ns, timed;     /* launches counts those that are not listed, too */
+	bool failed;                      /* memory ran out: what follows is missing */
 };
 
 struct listing *listing_new(void);
@@ -103,7 +105,7 @@ void listing_free(struct listing *l);
 /* After the whole trace went through the planner: device times, then what came of each group in the
  * process that was recorded (outcomes may be NULL), then the lines, most to gain first. */
 struct outcomes;
-void listing_finish(struct listing *l, const struct times *t, const struct outcomes *o);
+void listing_finish(struct listing *l, struct times *t, const struct outcomes *o);
 
 /* "×32 per step, 5 steps". */
 void listing_where(const struct listing_line *line, char *text, unsigned size);

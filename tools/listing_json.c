@@ -102,8 +102,10 @@ void listing_json(const struct listing *l, const struct listing_view *v, FILE *f
 						l->stream[i].loops));
 	for (uint32_t i = 0; i < l->nline; i++)
 		json_array_append_new(lines, line_of(l, &l->line[i]));
-	all = json_pack("{s:I, s:I, s:I, s:s*, s:o, s:o}", "launches", (json_int_t)l->launches,
-			"listed", (json_int_t)l->nlaunch, "device_ns", (json_int_t)l->ns,
+	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s*, s:o, s:o}", "launches",
+			(json_int_t)l->launches, "listed", (json_int_t)l->nlaunch, "timed",
+			(json_int_t)l->timed, "device_ns", (json_int_t)l->ns, "graph_kernels",
+			(json_int_t)l->graph_kernels, "graph_ns", (json_int_t)l->graph_ns,
 			"no_times", v->times_note, "streams", streams, "sequences", lines);
 	if (all)
 		json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);

@@ -59,6 +59,15 @@ static void head(const struct listing *l, const struct listing_view *v, FILE *f)
 	fprintf(f, "%s\n", buf);
 	if (v->times_note)
 		fprintf(f, "No device times: %s\n", v->times_note);
+	if (l->ran && !l->timed)
+		fprintf(f, "%" PRIu64 " device times cannot be tied to launches.\n", l->ran);
+	if (l->graph_kernels) {
+		text_start(&t, buf, sizeof(buf));
+		text_count(&t, l->graph_kernels);
+		text_add(&t, " kernels more ran in graphs, in ");
+		text_time(&t, (double)l->graph_ns);
+		fprintf(f, "%s; they are not listed.\n", buf);
+	}
 	if (l->launches > l->nlaunch)
 		fprintf(f, "Only the first %u launches are listed.\n", l->nlaunch);
 	if (l->failed)

@@ -33,6 +33,11 @@ ok "the text has the program's output first" has "$(head -n 1 <<<"$text")" "^$pl
 ok "a line says where, what, how long and what it saves" has "$text" 'steps .* → .* f32 .* (saves|costs) '
 ok "and says what was learned" has "$text" '^Profile: measured at [1-9]'
 
+ok "every kernel with a time is tied to a launch or a group" same True \
+	"$(json "$AF_TMP/t.json" 'd["timed"] > 0 and d["timed"] >= 0.8 * d["launches"]')"
+text=$(trace -- "$APPS/pairs" capture 5 2>/dev/null)
+ok "kernels of graphs are told apart" has "$text" '^[1-9][0-9]* kernels more ran in graphs, in '
+
 # Without times, and why.
 none() { # NAME PATTERN ENV...: sequences are listed all the same
 	local name=$1 pattern=$2
