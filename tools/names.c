@@ -173,10 +173,32 @@ struct text {
 	size_t n;
 };
 
+/* Bytes of the character at s, of which n are left; 0: none that a terminal should see. Of U+20xx
+ * that holds marks which turn the direction of writing. */
+static size_t character(const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)*s;
+	size_t len = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 0;
+
+	if (len > n || c < 0x20 || c == 0x7f || (c == 0xe2 && ((unsigned char)s[1] & 0xfe) == 0x80))
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
 static void put(struct text *t, struct part p)
 {
-	for (size_t i = 0; i < p.n && t->n + 1 < sizeof(t->s); i++)
-		t->s[t->n++] = (unsigned char)p.s[i] < 0x20 || p.s[i] == 0x7f ? '?' : p.s[i];
+	for (size_t i = 0, len; i < p.n; i += len ? len : 1) {
+		len = character(p.s + i, p.n - i);
+		if (t->n + (len ? len : 1) >= sizeof(t->s))
+			break;
+		if (!len)
+			t->s[t->n++] = '?';
+		for (size_t k = 0; k < len; k++)
+			t->s[t->n++] = p.s[i + k];
+	}
 	t->s[t->n] = 0;
 }
 

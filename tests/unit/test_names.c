@@ -15,6 +15,9 @@ static void test_readable(void **arg)
 		{"_Z", "_Z"},
 		{"", ""},
 		{"bad\nname\x1b[31m", "bad?name?[31m"},
+		{"h\xc3\xa9\xff \xe2\x80\xae"
+		 "evil \xe2\x86\x92",
+		 "h\xc3\xa9? ???evil \xe2\x86\x92"},
 		{"_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_"
 		 "addIN3c108BFloat16EEESt5"
 		 "arrayIPcLm3EEEEviT0_T1_",
