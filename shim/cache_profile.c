@@ -39,6 +39,7 @@ static bool parse(const char *line, size_t len, struct profile_row *r)
 
 	if (len < 24 || len >= sizeof(copy) || line[len - 17] != '#')
 		return false;
+	memset(r, 0, sizeof(*r));
 	memcpy(copy, line, len);
 	copy[len] = 0;
 	if (sscanf(copy + len - 16, "%16" SCNx64, &sum) != 1 ||

@@ -200,6 +200,7 @@ int trace_app_run(struct trace_app *a, char **argv, bool stdout_to_stderr)
 	child = pid;
 	a->status = wait_for(a);
 	child = 0;
+	a->interrupted = interrupts > 0;
 	handle_signals(false);
 	collect(a);
 	return 0;

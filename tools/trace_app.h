@@ -10,7 +10,8 @@ struct trace_app {
 	char dir[4096];     /* holds the recordings, one for each process that used CUDA */
 	char (*file)[4352]; /* largest first */
 	unsigned nfile;
-	int status; /* exit status to end with, as the shell has it */
+	bool interrupted; /* Ctrl-C or a kill ended it */
+	int status;       /* exit status to end with, as the shell has it */
 };
 
 /*

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fused/fused.h"
 #include "matcher/pattern.h"
 #include "matcher/sig.h"
+#include "shim/cache.h"
 #include "tools/args.h"
 #include "tools/commands.h"
 #include "tools/profile.h"
@@ -192,6 +194,15 @@ static void source_of(char *source, unsigned size, const char *program, const st
 		snprintf(source, size, "%s", slash ? slash + 1 : program);
 }
 
+/* A process that was in the first use of a fused kernel when it was ended did not crash in it. */
+static void forgive(const struct request *q, const struct trace_app *a)
+{
+	if (!a->interrupted || cache_open(q->cache, fused_build_id()))
+		return;
+	for (unsigned i = 0; i < a->nfile; i++)
+		cache_forgive((int)trace_app_pid(a->file[i]));
+}
+
 static int trace_program(const struct request *q)
 {
 	struct trace_app a;
@@ -199,6 +210,7 @@ static int trace_program(const struct request *q)
 	int rc;
 
 	if (!trace_app_run(&a, q->program, q->json && q->out == stdout)) {
+		forgive(q, &a);
 		for (unsigned i = 0; i < a.nfile; i++) {
 			struct request mine = *q;
 

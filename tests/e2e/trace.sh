@@ -92,6 +92,8 @@ ok "with its steps" has "$(cat "$AF_TMP/int")" 'per step'
 ok "and times" has "$(cat "$AF_TMP/int")" 'on the device'
 ok "nothing is left behind" same 0 "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'autofuse-trace-*' -newer "$AF_TMP/keep.jsonl.gz" 2>/dev/null | wc -l)"
 
+ok "an interrupt is no crash" same 0 "$(find "$AUTOFUSE_CACHE" -name 'mark-*' | wc -l)"
+
 # A killed process's recording can be read as it is.
 LD_PRELOAD=$LIB AUTOFUSE_RECORD=$AF_TMP/killed.jsonl "$app" --tokens 100000 >/dev/null 2>&1 &
 pid=$!
