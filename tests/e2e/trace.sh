@@ -53,8 +53,13 @@ if [ "$AF_BACKEND" = soft ]; then
 	loaded=$(LD_DEBUG=files AUTOFUSE_RECORD=$AF_TMP/plain.rec shim "$app" --tokens 2 2>&1 >/dev/null | grep -c libcupti)
 	ok "a normal run does not touch CUPTI" same 0 "$loaded"
 elif [ -e "$AF_BUILD/tests/gpu/libcupti_counts.so" ]; then
-	none "CUPTI taken" "libcupti_counts.so \(CUDA_INJECTION64_PATH\) holds CUPTI" \
-		CUDA_INJECTION64_PATH="$AF_BUILD/tests/gpu/libcupti_counts.so" CUPTI_COUNTS=/dev/null
+	cupti=$(for d in /usr/local/cuda/lib64 /usr/local/cuda/extras/CUPTI/lib64 \
+		$(python3 -c 'import site; print(*[p + "/nvidia/cu13/lib" for p in site.getsitepackages()])' 2>/dev/null); do
+		[ -e "$d/libcupti.so.13" ] && echo "$d" && break
+	done)
+	[ -z "$cupti" ] || none "CUPTI taken" "libcupti_counts.so \(CUDA_INJECTION64_PATH\) holds CUPTI" \
+		CUDA_INJECTION64_PATH="$AF_BUILD/tests/gpu/libcupti_counts.so" CUPTI_COUNTS=/dev/null \
+		LD_LIBRARY_PATH="$cupti${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
 
 # The recording.
