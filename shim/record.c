@@ -117,7 +117,8 @@ void record_start(void)
 
 	if (!option || !option[0])
 		return;
-	if (!report_path(option, path, sizeof(path)) || !record_file_open(&rec.file, path)) {
+	if (!report_path(option, path, sizeof(path)) ||
+	    !record_file_open(&rec.file, path, process.config.opt.times)) {
 		log_warn("cannot record to %s: %s", option, strerror(errno));
 		return;
 	}

@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/log.h"
 
-enum { BUFFER = 1 << 20, PAGE = 4096 };
+enum { BUFFER = 1 << 20, PAGE = 4096, WRITE_MS = 100 };
 
 /* Maps the next stretch of the file. Blocks are allocated first: a write to a hole of a full file
  * system would kill the program. 0, or an errno. */
@@ -55,16 +57,31 @@ static void drain(struct record_file *f)
 	f->used = 0;
 }
 
-bool record_file_open(struct record_file *f, const char *path)
+static int open_file(const char *path, bool mapped)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (mapped ? 0 : O_TRUNC), 0666);
+
+	if (fd < 0) /* a pipe or device may only be written */
+		return open(path, O_WRONLY | O_CLOEXEC);
+	/* Another process that records there must not lose the pages it writes to. */
+	if (mapped && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		close(fd);
+		errno = EBUSY;
+		return -1;
+	}
+	if (mapped && ftruncate(fd, 0))
+		log_debug("a recording that is no file");
+	return fd;
+}
+
+bool record_file_open(struct record_file *f, const char *path, bool mapped)
 {
 	int err;
 
-	*f = (struct record_file){.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-	if (f->fd < 0) /* a pipe or device may only be written */
-		f->fd = open(path, O_WRONLY | O_CLOEXEC);
+	*f = (struct record_file){.fd = open_file(path, mapped)};
 	if (f->fd < 0)
 		return false;
-	if (!map(f, 0))
+	if (mapped && !map(f, 0))
 		return true;
 	f->offset = -1;
 	f->size = BUFFER;
@@ -78,18 +95,33 @@ bool record_file_open(struct record_file *f, const char *path)
 	return false;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 bool record_file_room(struct record_file *f)
 {
 	long long next;
 	size_t keep;
 	int err;
 
-	if (f->fd < 0 || f->size - f->used >= RECORD_LINE)
-		return f->fd >= 0;
+	if (f->fd < 0)
+		return false;
 	if (f->offset < 0) {
-		drain(f);
+		uint64_t now = now_ms();
+
+		if (f->size - f->used < RECORD_LINE || now - f->written > WRITE_MS) {
+			drain(f);
+			f->written = now;
+		}
 		return f->fd >= 0;
 	}
+	if (f->size - f->used >= RECORD_LINE)
+		return true;
 	keep = f->used % PAGE;
 	next = f->offset + (long long)(f->used - keep);
 	munmap(f->at, f->size);

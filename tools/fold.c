@@ -5,58 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/hash.h"
-
-enum {
-	PERIOD_MAX = 1 << 14,
-	LOOKS = 128,     /* earlier places of an element looked at */
-	LOOP_LOOKS = 16, /* loops before it looked at */
-	DEPTH_MAX = 64,  /* every level at least doubles the length */
-	LOOP = 1u << 31, /* in an element: it is a loop, the rest is its number */
-	NOWHERE = UINT32_MAX,
-};
-
-struct element {
-	uint32_t sym;
-	uint32_t before;      /* place of the same sym before this one, or NOWHERE */
-	uint32_t loop_before; /* place of the nearest loop before this one */
-	uint64_t hash;        /* of everything up to and with it */
-};
-
-struct body {
-	uint32_t id, n;
-	uint64_t length; /* numbers in a round */
-	uint64_t hash;
-	UT_hash_handle hh;
-	uint32_t sym[]; /* n of them */
-};
-
-struct loop {
-	const struct body *body;
-	uint32_t rounds;
-};
-
-struct loop_key { /* in a table, to find a loop's number again */
-	uint32_t body, rounds;
-};
-
-struct loop_entry {
-	struct loop_key key;
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
-struct fold {
-	struct element *list;
-	uint32_t n, room;
-	uint32_t *last[2]; /* newest place of each number, of each loop */
-	uint32_t nlast[2];
-	struct body *bodies;
-	struct loop *loop;
-	uint32_t nloop, loop_room, nbody;
-	struct loop_entry *numbers;
-	uint64_t power[PERIOD_MAX + 1];
-};
+#include "tools/fold_state.h"
 
 /* Arithmetic modulo 2^61 - 1. */
 #define MODULUS ((1ull << 61) - 1)
@@ -317,40 +266,4 @@ int fold_add(struct fold *f, uint32_t sym)
 		got = extend(f);
 	while (got > 0 || (!got && (got = begin(f)) > 0));
 	return got;
-}
-
-static void walk(const struct fold *f, const struct fold_visitor *v, uint32_t sym, uint64_t *at,
-		 unsigned depth)
-{
-	const struct loop *l = &f->loop[sym & ~(uint32_t)LOOP];
-
-	if (!(sym & LOOP)) {
-		if (v->item)
-			v->item(v->arg, *at, sym);
-		++*at;
-		return;
-	}
-	for (uint32_t r = 0; r < l->rounds && depth < DEPTH_MAX; r++) {
-		if (v->begin)
-			v->begin(v->arg, r, l->rounds, l->body->length);
-		for (uint32_t i = 0; i < l->body->n; i++)
-			walk(f, v, l->body->sym[i], at, depth + 1);
-		if (v->end)
-			v->end(v->arg, r, l->body->length);
-	}
-}
-
-void fold_walk(const struct fold *f, const struct fold_visitor *v)
-{
-	uint64_t at = 0;
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t sym = f->list[i].sym;
-		const struct loop *l = &f->loop[sym & ~(uint32_t)LOOP];
-
-		if (v->top)
-			v->top(v->arg, i, sym & LOOP ? l->rounds : 1,
-			       sym & LOOP ? l->body->length : 1);
-		walk(f, v, sym, &at, 0);
-	}
 }

@@ -7,5 +7,7 @@
 
 /* Folds every stream, fills l->line and each stream's `loops`. */
 void listing_lines(struct listing *l);
+/* Fills in what the lines of groups save. */
+void listing_savings(struct listing *l);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/name_parts.h"
+
 enum {
 	NAME_BYTES = 256,
 	ARGS_SHOWN = 28, /* longer template arguments are left out */
@@ -35,121 +37,10 @@ char *name_demangled(const char *mangled)
 	return demangle(mangled, NULL, NULL, &status);
 }
 
-/* A stretch of a demangled name. */
-struct part {
-	const char *s;
-	size_t n;
-};
-
-static bool starts(struct part p, const char *with)
-{
-	size_t n = strlen(with);
-
-	return p.n >= n && !memcmp(p.s, with, n);
-}
-
-static bool ends(struct part p, const char *with)
-{
-	size_t n = strlen(with);
-
-	return p.n >= n && !memcmp(p.s + p.n - n, with, n);
-}
-
-static struct part trim(struct part p)
-{
-	while (p.n && p.s[0] == ' ') {
-		p.s++;
-		p.n--;
-	}
-	while (p.n && p.s[p.n - 1] == ' ')
-		p.n--;
-	return p;
-}
-
-/* First of the characters of `stop` outside all brackets, or p.n. */
-static size_t outside(struct part p, const char *stop)
-{
-	int depth = 0;
-
-	for (size_t i = 0; i < p.n; i++) {
-		char c = p.s[i];
-
-		if (c == '(' && p.n - i > 21 && !memcmp(p.s + i, "(anonymous namespace)", 21)) {
-			i += 20;
-			continue;
-		}
-		if (!depth && strchr(stop, c))
-			return i;
-		if (strchr("<({[", c))
-			depth++;
-		else if (strchr(">)}]", c) && depth)
-			depth--;
-	}
-	return p.n;
-}
-
-/* Behind the last "::" outside brackets. */
-static struct part last_component(struct part p)
-{
-	size_t from = 0;
-
-	for (size_t i = 0; i + 1 < p.n;) {
-		struct part rest = {p.s + i, p.n - i};
-		size_t colon = outside(rest, ":");
-
-		if (colon == rest.n)
-			break;
-		i += colon + 1;
-		if (i < p.n && p.s[i] == ':')
-			from = ++i;
-	}
-	return (struct part){p.s + from, p.n - from};
-}
-
-/* Function templates say their return type. */
-static struct part behind_return_type(struct part p)
-{
-	size_t n;
-
-	while ((n = outside(p, " ")) < p.n)
-		p = (struct part){p.s + n + 1, p.n - n - 1};
-	return p;
-}
-
-/* What is in the brackets that end p, or nothing. */
-static struct part arguments(struct part p)
-{
-	size_t open = outside(p, "<");
-
-	if (open == p.n || p.s[p.n - 1] != '>')
-		return (struct part){p.s, 0};
-	return (struct part){p.s + open + 1, p.n - open - 2};
-}
-
-static struct part argument(struct part list, unsigned which)
-{
-	for (;; which--) {
-		size_t n = outside(list, ",");
-
-		if (!which || n == list.n)
-			return which ? (struct part){list.s, 0} : trim((struct part){list.s, n});
-		list = (struct part){list.s + n + 1, list.n - n - 1};
-	}
-}
-
-static struct part last_argument(struct part list)
-{
-	size_t n;
-
-	while ((n = outside(list, ",")) < list.n)
-		list = (struct part){list.s + n + 1, list.n - n - 1};
-	return trim(list);
-}
-
 static bool number(struct part p)
 {
-	return p.n && (isdigit((unsigned char)p.s[0]) || p.s[0] == '-' || starts(p, "true") ||
-		       starts(p, "false"));
+	return p.n && (isdigit((unsigned char)p.s[0]) || p.s[0] == '-' || part_starts(p, "true") ||
+		       part_starts(p, "false"));
 }
 
 static const char *short_type(struct part p)
@@ -213,12 +104,12 @@ static void put_arguments(struct text *t, struct part list)
 	struct text mine = {.n = 0};
 
 	while (list.n) {
-		size_t n = outside(list, ",");
-		struct part one = trim((struct part){list.s, n});
+		size_t n = part_outside(list, ",");
+		struct part one = part_trim((struct part){list.s, n});
 		const char *type = short_type(one);
 
 		put_text(&mine, mine.n ? "," : "");
-		put(&mine, type ? (struct part){type, strlen(type)} : last_component(one));
+		put(&mine, type ? (struct part){type, strlen(type)} : part_last_component(one));
 		if (n == list.n)
 			break;
 		list = (struct part){list.s + n + 1, list.n - n - 1};
@@ -242,10 +133,10 @@ static void put_operation(struct text *t, struct part p)
 	size_t from = t->n;
 
 	for (unsigned i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
-		if (starts(p, prefix[i]))
+		if (part_starts(p, prefix[i]))
 			p = (struct part){p.s + strlen(prefix[i]), p.n - strlen(prefix[i])};
 	for (unsigned i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++)
-		if (ends(p, suffix[i]) && p.n > strlen(suffix[i]))
+		if (part_ends(p, suffix[i]) && p.n > strlen(suffix[i]))
 			p.n -= strlen(suffix[i]);
 	put(t, p);
 	if (from < t->n)
@@ -261,7 +152,7 @@ static const char *lambda_type(struct part p)
 		if (!memcmp(p.s + i, "{lambda(", 8)) {
 			struct part rest = {p.s + i + 8, p.n - i - 8};
 
-			rest.n = outside(rest, ",)");
+			rest.n = part_outside(rest, ",)");
 			found = short_type(rest);
 		}
 	return found;
@@ -269,35 +160,35 @@ static const char *lambda_type(struct part p)
 
 static void put_functor(struct text *t, struct part p, unsigned depth)
 {
-	size_t open = outside(p, "<("), colon;
-	struct part head = last_component((struct part){p.s, open}), args;
+	size_t open = part_outside(p, "<("), colon;
+	struct part head = part_last_component((struct part){p.s, open}), args;
 	const char *type;
 
 	if (open < p.n && p.s[open] == '<') { /* to the end of this template */
 		struct part rest = {p.s + open, p.n - open};
 
-		colon = outside(rest, ":(");
-		args = arguments((struct part){p.s, open + colon});
+		colon = part_outside(rest, ":(");
+		args = part_arguments((struct part){p.s, open + colon});
 	} else {
 		args = (struct part){p.s, 0};
 	}
 	if (depth < DEPTH_MAX && args.n) {
-		if (starts(head, "gpu_kernel_impl")) {
-			put_functor(t, argument(args, 0), depth + 1);
+		if (part_starts(head, "gpu_kernel_impl")) {
+			put_functor(t, part_argument(args, 0), depth + 1);
 			return;
 		}
-		if (starts(head, "BinaryFunctor") || starts(head, "AUnaryFunctor") ||
-		    starts(head, "BUnaryFunctor")) {
-			put_functor(t, last_argument(args), depth + 1);
+		if (part_starts(head, "BinaryFunctor") || part_starts(head, "AUnaryFunctor") ||
+		    part_starts(head, "BUnaryFunctor")) {
+			put_functor(t, part_last_argument(args), depth + 1);
 			return;
 		}
-		if (starts(head, "ReduceOp") || starts(head, "func_wrapper_t")) {
-			put_functor(t, argument(args, 1), depth + 1);
+		if (part_starts(head, "ReduceOp") || part_starts(head, "func_wrapper_t")) {
+			put_functor(t, part_argument(args, 1), depth + 1);
 			return;
 		}
 	}
 	put_operation(t, head);
-	type = args.n ? short_type(argument(args, 0)) : lambda_type(p);
+	type = args.n ? short_type(part_argument(args, 0)) : lambda_type(p);
 	if (type) {
 		put_text(t, "<");
 		put_text(t, type);
@@ -308,12 +199,13 @@ static void put_functor(struct text *t, struct part p, unsigned depth)
 /* PyTorch's own templates say which functor they apply: the first argument that is no number. */
 static bool aten(struct text *t, struct part base, struct part args)
 {
-	struct part name = last_component(base), one;
-	bool reduce = starts(name, "reduce_kernel");
+	struct part name = part_last_component(base), one;
+	bool reduce = part_starts(name, "reduce_kernel");
 
-	if (!starts(base, "at::native::") || (!reduce && !ends(name, "elementwise_kernel")))
+	if (!part_starts(base, "at::native::") ||
+	    (!reduce && !part_ends(name, "elementwise_kernel")))
 		return false;
-	for (unsigned i = 0; (one = argument(args, i)).n; i++)
+	for (unsigned i = 0; (one = part_argument(args, i)).n; i++)
 		if (!number(one)) {
 			put_text(t, reduce ? "aten reduce " : "aten ");
 			put_functor(t, one, 0);
@@ -329,12 +221,12 @@ char *name_readable(const char *mangled)
 	struct text t = {.n = 0};
 
 	if (whole) {
-		p.n = outside(p, "(");
-		p = behind_return_type(p);
-		base = (struct part){p.s, outside(p, "<")};
-		args = arguments(p);
+		p.n = part_outside(p, "(");
+		p = part_behind_return_type(p);
+		base = (struct part){p.s, part_outside(p, "<")};
+		args = part_arguments(p);
 		if (!aten(&t, base, args)) {
-			put(&t, last_component(base));
+			put(&t, part_last_component(base));
 			put_arguments(&t, args);
 		}
 	}

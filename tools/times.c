@@ -17,10 +17,13 @@ static bool room_for(void **list, uint32_t n, size_t size)
 
 void times_sent(struct times *t, const struct sent *s)
 {
-	if (room_for((void **)&t->sent, t->nsent, sizeof(*s)))
-		t->sent[t->nsent++] = *s;
-	else
+	if (!room_for((void **)&t->sent, t->nsent, sizeof(*s))) {
 		t->failed = true;
+		return;
+	}
+	t->sent[t->nsent] = *s;
+	t->sent[t->nsent].order = t->nsent;
+	t->nsent++;
 }
 
 void times_ran(struct times *t, const struct ran *r)
@@ -52,7 +55,7 @@ static int by_sent(const void *a, const void *b)
 
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
-	return x->launch[0] < y->launch[0] ? -1 : x->launch[0] > y->launch[0];
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
 void times_join(struct times *t,

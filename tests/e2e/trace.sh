@@ -108,6 +108,18 @@ wait $pid 2>/dev/null
 text=$(trace "$AF_TMP/killed.jsonl" 2>/dev/null)
 ok "the recording of a killed process is there" has "$text" '[0-9]{3,} launches of'
 
+# A mapped recording is one process's own: a second one leaves it alone.
+LD_PRELOAD=$LIB AUTOFUSE_TIMES=1 AUTOFUSE_RECORD=$AF_TMP/mine.jsonl "$app" --tokens 100000 >/dev/null 2>&1 &
+pid=$!
+sleep 2
+err=$(LD_PRELOAD=$LIB AUTOFUSE_TIMES=1 AUTOFUSE_RECORD=$AF_TMP/mine.jsonl "$app" --tokens 2 2>&1 >/dev/null)
+ok "a second process does not record to the same file" has "$err" 'cannot record to .*mine.jsonl: .*busy'
+sleep 0.5
+ok "the first one lives on" kill -0 $pid
+kill -KILL $pid
+wait $pid 2>/dev/null
+text=$(trace "$AF_TMP/mine.jsonl" 2>/dev/null)
+ok "and its recording is whole" has "$text" '[0-9]{3,} launches of'
 export AUTOFUSE_CACHE=$cache
 ok "the program's exit status is trace's" same 127 "$(trace -- /nonexistent/app >/dev/null 2>&1; echo $?)"
 ok "a program without CUDA is said to be one" has "$(trace -- /bin/true 2>&1)" 'used no CUDA driver'
