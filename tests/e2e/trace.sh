@@ -99,6 +99,16 @@ ok "nothing is left behind" same 0 "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '
 
 ok "an interrupt is no crash" same 0 "$(find "$AUTOFUSE_CACHE" -name 'mark-*' | wc -l)"
 
+"$AUTOFUSE_COMMAND" trace -- bash -c 'trap "" INT; exec sleep 60' >/dev/null 2>&1 &
+pid=$!
+sleep 1
+kill -INT $pid
+sleep 0.5
+ok "a program may ignore it" kill -0 $pid
+kill -INT $pid
+wait $pid
+ok "the second one kills it" same 137 $?
+
 # A killed process's recording can be read as it is.
 LD_PRELOAD=$LIB AUTOFUSE_RECORD=$AF_TMP/killed.jsonl "$app" --tokens 100000 >/dev/null 2>&1 &
 pid=$!
