@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "config/log.h"
-#include "tools/progress.h"
+#include "tools/status.h"
 
 enum { LOOK_EVERY = 4096 }; /* lines between looks at the clock */
 
@@ -39,22 +39,22 @@ static void event(struct recording *r, const struct trace_event *e)
 
 static int read_all(struct recording *r, struct planning *p, bool progress)
 {
-	struct progress say;
+	struct status say;
 	struct trace_event e;
 	unsigned lines = 0;
 
-	progress_start(&say, progress);
+	status_start(&say, progress);
 	while (trace_next(r->trace, &e)) {
 		if (e.kind >= TRACE_SENT && e.kind < TRACE_BAD)
 			event(r, &e);
 		else
 			planning_event(p, &e);
 		if (++lines % LOOK_EVERY == 0)
-			progress_say(&say, "reading: %" PRIu64 " launches",
-				     r->streams.launches + r->graphs.launches);
+			status_say(&say, "reading: %" PRIu64 " launches",
+				   r->streams.launches + r->graphs.launches);
 	}
 	planning_finish(p);
-	progress_end(&say);
+	status_end(&say);
 	return 0;
 }
 

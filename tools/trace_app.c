@@ -18,8 +18,8 @@
 #include "config/log.h"
 #include "tools/commands.h"
 #include "tools/program.h"
-#include "tools/progress.h"
-#include "tools/run.h"
+#include "tools/status.h"
+#include "tools/preload.h"
 
 enum { TICK_MS = 20, COPY = 1 << 16, PAD_LOOK = 4096 };
 
@@ -75,7 +75,7 @@ static int prepare(struct trace_app *a, char **argv, char *path, unsigned size)
 	if (setenv("AUTOFUSE_RECORD", record, 1) || setenv("AUTOFUSE_TIMES", "1", 1) ||
 	    setenv("AUTOFUSE_SAMPLE_EVERY", "4", 0))
 		return -1;
-	return run_preload();
+	return preload_set();
 }
 
 static uint64_t recorded(const char *dir)
@@ -96,18 +96,18 @@ static uint64_t recorded(const char *dir)
 static int wait_for(const struct trace_app *a)
 {
 	const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
-	struct progress say;
+	struct status say;
 	int status = 0;
 	pid_t got;
 
-	progress_start(&say, true);
+	status_start(&say, true);
 	while (!(got = waitpid(child, &status, WNOHANG)) || (got < 0 && errno == EINTR)) {
 		nanosleep(&tick, NULL);
 		if (say.on)
-			progress_say(&say, "recording: %.1f MiB, Ctrl-C ends it",
-				     (double)recorded(a->dir) / (1 << 20));
+			status_say(&say, "recording: %.1f MiB, Ctrl-C ends it",
+				   (double)recorded(a->dir) / (1 << 20));
 	}
-	progress_end(&say);
+	status_end(&say);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/progress.h"
+#include "tools/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-void progress_start(struct progress *p, bool wanted)
+void status_start(struct status *p, bool wanted)
 {
-	*p = (struct progress){wanted && isatty(STDERR_FILENO), false, now_ms() + 1000};
+	*p = (struct status){wanted && isatty(STDERR_FILENO), false, now_ms() + 1000};
 }
 
-void progress_say(struct progress *p, const char *fmt, ...)
+void status_say(struct status *p, const char *fmt, ...)
 {
 	uint64_t now;
 	va_list ap;
@@ -35,7 +35,7 @@ void progress_say(struct progress *p, const char *fmt, ...)
 	fflush(stderr);
 }
 
-void progress_end(struct progress *p)
+void status_end(struct status *p)
 {
 	if (p->said)
 		fputs("\r\033[K", stderr);
