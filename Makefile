@@ -28,7 +28,9 @@ objs = $(patsubst %,$(O)/obj/%.o,$(basename $(1)))
 
 CONFIG_SRC := $(wildcard config/*.c)
 MATCHER_SRC := $(wildcard matcher/*.c)
-FUSED_SRC := $(wildcard fused/*.c)
+# What reads images needs libelf and decompressors: for the command, not for the library.
+IMAGE_SRC := fused/fatbin.c fused/cubin.c fused/cubin_info.c fused/ptx.c
+FUSED_SRC := $(filter-out $(IMAGE_SRC),$(wildcard fused/*.c))
 SHIM_SRC := $(wildcard shim/*.c shim/*.S)
 TOOLS_SRC := $(wildcard tools/*.c)
 
@@ -40,7 +42,7 @@ TOOLS_SRC := $(wildcard tools/*.c)
 all: $(O)/libautofuse.so $(O)/autofuse ## build the library and the command
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(filter %Makefile %.mk,$(MAKEFILE_LIST))
 	@echo "  variables: O=dir (default build), DEBUG=1, V=1, CUDA_HOME=dir"
 
 setup: ## install or name what is missing (apt packages, CUDA toolkit)

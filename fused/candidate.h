@@ -11,10 +11,15 @@
 
 #include "fused/fields.h"
 #include "fused/fused.h"
+#include "fused/silu_mul.h"
 
 /* Between the code and the fields. unpack: -1 if a field holds a value that candidate.def lacks. */
 uint64_t candidate_pack(const struct fields *f);
 int candidate_unpack(uint64_t code, struct fields *f);
+
+/* The same for candidates of silu_mul, which have no order: their code's lowest bits are 0. */
+uint64_t candidate_pack_silu(const struct silu_fields *f);
+int candidate_unpack_silu(uint64_t code, struct silu_fields *f);
 
 enum { CANDIDATE_MAX_ORDERS = 4096, CANDIDATE_MAX_SPELLINGS = 32768 };
 
@@ -26,6 +31,13 @@ enum { CANDIDATE_MAX_ORDERS = 4096, CANDIDATE_MAX_SPELLINGS = 32768 };
 unsigned candidate_orders(const struct group *g, struct candidate *out, unsigned max);
 /* The spellings for this group's types, eps and row length; fields of the order are 0. */
 unsigned candidate_spellings(const struct group *g, struct candidate *out, unsigned max);
+/* All candidates for a group of silu_mul. */
+unsigned candidate_silus(const struct group *g, struct candidate *out, unsigned max);
+/* Are the products of two silu_mul candidates the same arithmetic? */
+bool candidate_same_product(const struct group *g, const struct candidate *a,
+			    const struct candidate *b);
+bool candidate_same_silu(const struct group *g, const struct candidate *a,
+			 const struct candidate *b);
 /* The candidate with the order of one and the spelling (and eps) of the other. */
 struct candidate candidate_join(const struct candidate *order, const struct candidate *spelling);
 

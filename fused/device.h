@@ -49,9 +49,32 @@ template <bool FTZ> struct arith {
 	AF_ONE(sqrt_fast, "sqrt.approx", ".f32")
 	AF_ONE(rcp_rn, "rcp.rn", ".f32")
 	AF_ONE(rsqrt_fast, "rsqrt.approx", ".f32")
+	AF_ONE(rcp_fast, "rcp.approx", ".f32")
+	AF_TWO(div_full, "div.full", ".f32")
+	AF_ONE(exp2_fast, "ex2.approx", ".f32")
+	AF_PTX(fma_down, (float a, float b, float c), "fma.rm.f32 %0, %1, %2, %3;",
+	       "fma.rm.ftz.f32 %0, %1, %2, %3;", "f"(a), "f"(b), "f"(c))
+	AF_PTX(saturated, (float a), "cvt.sat.f32.f32 %0, %1;", "cvt.ftz.sat.f32.f32 %0, %1;",
+	       "f"(a))
 #undef AF_PTX
 #undef AF_ONE
 #undef AF_TWO
+	/* What nvcc 13 makes of expf: 2^n by the bits, where n is the whole part of a * log2(e)
+	 * after it is brought into 252 steps, times 2 to what is left. */
+	static __device__ __forceinline__ float exp_full(float a)
+	{
+		float n = fma_down(saturated(fma(a, __uint_as_float(0x3bbb989du), 0.5f)), 252.0f,
+				   __uint_as_float(0x4b400001u));
+		float left =
+			fma(a, __uint_as_float(0x3fb8aa3bu), -add(n, __uint_as_float(0xcb40007fu)));
+
+		left = arith<true>::exp2_fast(fma(a, __uint_as_float(0x32a57060u), left));
+		return mul(left, __uint_as_float(__float_as_uint(n) << 23));
+	}
+	static __device__ __forceinline__ float exp_fast(float a)
+	{
+		return exp2_fast(mul(a, __uint_as_float(0x3fb8aa3bu)));
+	}
 #else
 	static float z(float v)
 	{
@@ -93,6 +116,23 @@ template <bool FTZ> struct arith {
 	{
 		return z(softgpu::approx_rsqrt(z(a)));
 	}
+	static float rcp_fast(float a)
+	{
+		return z(softgpu::approx_rcp(z(a)));
+	}
+	static float div_full(float a, float b)
+	{
+		return z(softgpu::nudge(__fdiv_rn(z(a), z(b)),
+					__float_as_uint(a) + __float_as_uint(b), 0x5a));
+	}
+	static float exp_full(float a)
+	{
+		return z(softgpu::opaque(expf(z(a))));
+	}
+	static float exp_fast(float a)
+	{
+		return z(softgpu::fast_exp(z(a)));
+	}
 #endif
 };
 
@@ -100,6 +140,14 @@ template <bool FTZ> struct arith {
 static __device__ inline double add_double(double a, double b)
 {
 	return __dadd_rn(a, b);
+}
+static __device__ inline double mul_double(double a, double b)
+{
+	return __dmul_rn(a, b);
+}
+static __device__ inline double div_double(double a, double b)
+{
+	return __ddiv_rn(a, b);
 }
 static __device__ inline double rcp_sqrt_double(double a)
 {
@@ -140,6 +188,43 @@ struct bf16 {
 		return __bfloat16_as_ushort(__float2bfloat16_rn(v));
 	}
 };
+
+/*
+ * Arithmetic of the 16-bit types as cuda_fp16.h and cuda_bf16.h have it, on values of the type held
+ * as float. There is none for float.
+ */
+template <class T> struct native {
+	static __device__ __forceinline__ float exp(float)
+	{
+		return 0;
+	}
+	static __device__ __forceinline__ float div(float, float)
+	{
+		return 0;
+	}
+	static __device__ __forceinline__ float rcp(float)
+	{
+		return 0;
+	}
+};
+#define AF_NATIVE(type, from, to)                                                                  \
+	template <> struct native<type> {                                                          \
+		static __device__ __forceinline__ float exp(float a)                               \
+		{                                                                                  \
+			return to(hexp(from(a)));                                                  \
+		}                                                                                  \
+		static __device__ __forceinline__ float div(float a, float b)                      \
+		{                                                                                  \
+			return to(__hdiv(from(a), from(b)));                                       \
+		}                                                                                  \
+		static __device__ __forceinline__ float rcp(float a)                               \
+		{                                                                                  \
+			return to(hrcp(from(a)));                                                  \
+		}                                                                                  \
+	};
+AF_NATIVE(f16, __float2half_rn, __half2float)
+AF_NATIVE(bf16, __float2bfloat16_rn, __bfloat162float)
+#undef AF_NATIVE
 } // namespace af
 
 #endif

@@ -51,6 +51,9 @@ struct fused_device {
 };
 int fused_launch(const struct group *g, const struct candidate *c, const struct fused_device *d,
 		 struct fused_launch *out);
+/* Is there a kernel of ours for groups of this pattern, types and weight form at all? Where not,
+ * neither candidates nor probes are asked for, and the reason is REASON_NO_KERNEL. */
+bool fused_can(const struct group *g);
 
 /*
  * Launches for checks. compare: two boxes of rows x cols elements of type t (each with its pitch,

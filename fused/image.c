@@ -27,11 +27,12 @@ const void *fused_image(size_t *bytes)
 	return af_image;
 }
 
-/* The rows of candidate.def as text: a change of meaning of a code is a change of this. */
+/* The rows of the tables of fields as text: a change of meaning of a code is a change of this. */
 static const char table[] =
 #define FIELD(name, bits) "F" #name ":" #bits
 #define VALUE(field, value, token) "V" #value "=" token
 #include "fused/candidate.def"
+#include "fused/silu.def"
 #undef FIELD
 #undef VALUE
 	;

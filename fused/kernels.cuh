@@ -5,11 +5,17 @@
 
 #include "fused/add_rmsnorm.cuh"
 #include "fused/check.cuh"
+#include "fused/silu_mul.cuh"
 
 #define ADD_RMSNORM(name, type, layout, ftz, move)                                                     \
 	extern "C" __global__ void __launch_bounds__(ADD_RMSNORM_THREADS) name(const __grid_constant__ add_rmsnorm_args p) \
 	{                                                                                        \
 		af::add_rmsnorm<af::type, ftz, layout, af::move>(p);                                       \
+	}
+#define SILU_MUL(name, type, ftz, dense)                                                            \
+	extern "C" __global__ void __launch_bounds__(SILU_THREADS) name(const __grid_constant__ silu_mul_args p) \
+	{                                                                                        \
+		af::silu_mul<af::type, ftz, dense>::run(p);                                         \
 	}
 #define COMPARE(name, type)                                                                      \
 	extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ compare_args p) \
@@ -29,6 +35,7 @@
 	}
 #include "fused/kernels.def"
 #undef ADD_RMSNORM
+#undef SILU_MUL
 #undef COMPARE
 #undef PUBLISH
 

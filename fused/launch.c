@@ -8,10 +8,12 @@
 
 const char *const fused_kernels[] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move) #name,
+#define SILU_MUL(name, type, ftz, dense) #name,
 #define COMPARE(name, type) #name,
 #define PUBLISH(name) #name,
 #include "fused/kernels.def"
 #undef ADD_RMSNORM
+#undef SILU_MUL
 #undef COMPARE
 #undef PUBLISH
 	NULL};
@@ -19,10 +21,12 @@ const unsigned fused_nkernels = sizeof(fused_kernels) / sizeof(*fused_kernels) -
 
 enum {
 #define ADD_RMSNORM(name, type, layout, ftz, move) KERNEL_##name,
+#define SILU_MUL(name, type, ftz, dense) KERNEL_##name,
 #define COMPARE(name, type) KERNEL_##name,
 #define PUBLISH(name) KERNEL_##name,
 #include "fused/kernels.def"
 #undef ADD_RMSNORM
+#undef SILU_MUL
 #undef COMPARE
 #undef PUBLISH
 };
@@ -33,19 +37,34 @@ enum { MOVE_narrow, MOVE_wide };
 static const uint8_t kernel_of[DT_COUNT][2][3][2] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move)                                                 \
 	[DT_##type][ftz][layout][MOVE_##move] = KERNEL_##name + 1,
+#define SILU_MUL(name, type, ftz, dense)
 #define COMPARE(name, type)
 #define PUBLISH(name)
 #include "fused/kernels.def"
 #undef ADD_RMSNORM
+#undef SILU_MUL
+#undef COMPARE
+#undef PUBLISH
+};
+static const uint8_t silu_of[DT_COUNT][2][2] = {
+#define ADD_RMSNORM(name, type, layout, ftz, move)
+#define SILU_MUL(name, type, ftz, dense) [DT_##type][ftz][dense] = KERNEL_##name + 1,
+#define COMPARE(name, type)
+#define PUBLISH(name)
+#include "fused/kernels.def"
+#undef ADD_RMSNORM
+#undef SILU_MUL
 #undef COMPARE
 #undef PUBLISH
 };
 static const uint8_t compare_of[DT_COUNT] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move)
+#define SILU_MUL(name, type, ftz, dense)
 #define COMPARE(name, type) [DT_##type] = KERNEL_##name + 1,
 #define PUBLISH(name)
 #include "fused/kernels.def"
 #undef ADD_RMSNORM
+#undef SILU_MUL
 #undef COMPARE
 #undef PUBLISH
 };
@@ -147,6 +166,65 @@ static int set_layout(const struct group *g, const struct fused_device *d, bool 
 	return LAYOUT_BLOCK;
 }
 
+static bool numbers(unsigned t)
+{
+	return t == DT_f32 || t == DT_f16 || t == DT_bf16;
+}
+
+bool fused_can(const struct group *g)
+{
+	enum dtype t = g->bound[0].dtype, wt = g->bound[ADD_RMSNORM_W].dtype;
+
+	if (g->pattern == &pattern_silu_mul)
+		return numbers(t);
+	return g->pattern == &pattern_add_rmsnorm && numbers(t) && (wt == t || wt == DT_f32);
+}
+
+/* Rows without gaps are one; others stay apart. */
+static int launch_silu(const struct group *g, const struct candidate *c, struct fused_launch *out)
+{
+	static const uint8_t slot[SILU_OPERANDS] = {SILU_MUL_GATE, SILU_MUL_UP, SILU_MUL_SILU,
+						    SILU_MUL_OUT};
+	enum dtype t = g->bound[SILU_MUL_GATE].dtype;
+	unsigned bytes = dtype_bytes(t);
+	struct silu_mul_args a = {0};
+	bool dense = true, wide = true;
+	int64_t per = 16 / (int64_t)bytes, blocks;
+	uint8_t kernel;
+
+	if (candidate_unpack_silu(c->code, &a.f) || g->rows < 1 || g->cols < 1 || !bytes)
+		return -1;
+	for (unsigned i = 0; i < SILU_OPERANDS; i++)
+		dense &= g->bound[slot[i]].use == BOUND_DEAD || g->rows == 1 ||
+			 g->bound[slot[i]].pitch == g->cols * (int64_t)bytes;
+	a.rows = dense ? 1 : g->rows;
+	a.cols = dense ? g->rows * g->cols : g->cols;
+	a.chunks = (a.cols + per - 1) / per;
+	for (unsigned i = 0; i < SILU_OPERANDS; i++) {
+		const struct bound *b = &g->bound[slot[i]];
+
+		a.width[i] = 16;
+		if (b->use == BOUND_DEAD)
+			continue;
+		a.addr[i] = b->addr;
+		a.pitch[i] = dense ? 0 : b->pitch;
+		a.width[i] = width(a.addr[i], a.pitch[i]);
+		if (a.width[i] < bytes)
+			return -1;
+		wide &= a.width[i] == 16;
+	}
+	wide &= dense && (silu_usual(&a.f) || (bytes == 2 && silu_native(&a.f)));
+	kernel = silu_of[t][a.f.ftz][wide];
+	if (!kernel)
+		return -1;
+	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
+	set_kernel(out, kernel - 1u, &a, sizeof(a));
+	blocks =
+		(a.rows * a.chunks + SILU_THREADS * SILU_CHUNKS - 1) / (SILU_THREADS * SILU_CHUNKS);
+	set_shape(out, blocks, SILU_THREADS, 0);
+	return 0;
+}
+
 int fused_launch(const struct group *g, const struct candidate *c, const struct fused_device *d,
 		 struct fused_launch *out)
 {
@@ -157,6 +235,8 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 	int wide, layout;
 	unsigned kernel;
 
+	if (g->pattern == &pattern_silu_mul)
+		return launch_silu(g, c, out);
 	if (candidate_unpack(c->code, &a.f) || g->rows < 1 || g->cols < 1 || g->cols > MAX_COLS ||
 	    (wt != t && wt != DT_f32))
 		return -1;

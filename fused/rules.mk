@@ -2,7 +2,7 @@
 # Our kernels: one fatbin that the library carries, and the same kernels for the software GPU.
 FUSED_ARCH := -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
 FUSED_KERNELS := $(wildcard fused/*.cuh fused/*.inc fused/*.def) fused/device.h fused/fields.h \
-	fused/add_rmsnorm.h fused/check.h
+	fused/add_rmsnorm.h fused/silu_mul.h fused/check.h
 
 # Compressed by LZ4, which older drivers read too.
 $(O)/fused/kernels.fatbin: fused/kernels.cu $(FUSED_KERNELS)

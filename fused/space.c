@@ -146,6 +146,10 @@ unsigned candidate_orders(const struct group *g, struct candidate *out, unsigned
 	unsigned threads[] = {all, block[0], 32, 1};
 	struct list l = {.g = g, .out = out, .max = max};
 
+	if (g->pattern == &pattern_silu_mul) { /* elements have no order */
+		out[0] = (struct candidate){0};
+		return max > 0;
+	}
 	if (g->cols <= DEDUP_COLS)
 		l.tree = malloc(max * sizeof(*l.tree));
 	for (unsigned i = 0; i < 4; i++) {
@@ -207,6 +211,8 @@ unsigned candidate_spellings(const struct group *g, struct candidate *out, unsig
 {
 	struct list l = {.g = g, .out = out, .max = max};
 
+	if (g->pattern == &pattern_silu_mul)
+		return candidate_silus(g, out, max);
 	if (g->has_eps)
 		put_eps(&l, 0);
 	else
@@ -251,6 +257,8 @@ bool candidate_same(const struct group *g, const struct candidate *a, const stru
 	struct fields fa, fb;
 	bool exact = exact_squares(g, eps);
 
+	if (g->pattern == &pattern_silu_mul)
+		return candidate_same_silu(g, a, b);
 	if (candidate_unpack(a->code, &fa) || candidate_unpack(b->code, &fb) ||
 	    eps != candidate_eps(g, b))
 		return false;

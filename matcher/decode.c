@@ -15,17 +15,20 @@ void decode_kernel(struct kernel *k)
 {
 	k->decoder = NULL;
 	k->decoder_data = NULL;
+	k->ops = 0;
 	for (unsigned i = 0; i < sizeof(decoder) / sizeof(decoder[0]) && !k->decoder; i++) {
 		k->decoder_data = decoder[i]->knows(k);
-		if (k->decoder_data)
+		if (k->decoder_data) {
 			k->decoder = decoder[i];
+			k->ops = decoder[i]->ops(k->decoder_data);
+		}
 	}
 }
 
 void op_opaque(struct op *op)
 {
 	op->code = OP_opaque;
-	op->vetted = op->has_eps = false;
+	op->vetted = op->has_eps = op->plus_one = false;
 	op->noperand = op->nslot = 0;
 	op->rows = op->cols = 0;
 	op->eps = 0;

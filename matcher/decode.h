@@ -18,9 +18,11 @@ struct decoder {
 	 * after all (REASON_SHAPE: sizes and geometry contradict each other). No allocation.
 	 * Thread-safe. */
 	enum reason (*decode)(const void *data, const struct launch *l, struct op *op);
+	/* The opcodes that decode may give, one bit each (OP_opaque need not be among them). */
+	uint64_t (*ops)(const void *data);
 };
 
-/* Sets k->decoder and k->decoder_data to the first decoder that knows k, or both to NULL. */
+/* Sets k->decoder, k->decoder_data and k->ops by the first decoder that knows k, or all to 0. */
 void decode_kernel(struct kernel *k);
 
 /*

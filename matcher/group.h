@@ -27,7 +27,11 @@ enum bound_use {
 	BOUND_DEAD = 4,  /* written by a member, wholly overwritten by a later one: no store */
 };
 
-/* An operand of the whole group, seen as rows x cols. Slots are fixed by the pattern (its enum). */
+/*
+ * An operand of the whole group, seen as rows x cols. Slots are fixed by the pattern (its enum).
+ * Where rows mean nothing (an elementwise group whose operands have no gaps), each element is a
+ * row: cols is 1, and the number of elements is as free as that of rows is elsewhere.
+ */
 struct bound {
 	uint64_t addr;
 	int64_t pitch; /* bytes between rows; 0 broadcasts one row */
@@ -46,6 +50,7 @@ struct group {
 	int64_t rows, cols;
 	double eps;
 	bool has_eps;
+	bool plus_one; /* the norm multiplies by 1 + weight */
 	uint8_t nbound;
 	struct bound bound[GROUP_MAX_OPERANDS];
 };
@@ -57,13 +62,21 @@ struct pattern {
 	struct join join[PATTERN_MAX_JOINS];
 	/*
 	 * Checks what is special to the pattern (types, rows, columns, pitches, aliasing inside the
-	 * group) for members in g->member and fills rows, cols, eps and bound[]. Returns
-	 * REASON_NONE, REASON_SHAPE or REASON_OVERLAP.
+	 * group) for members in g->member and fills rows, cols, eps, plus_one and bound[]. What the
+	 * members read and write must all be bound. Returns REASON_NONE, REASON_SHAPE or
+	 * REASON_OVERLAP.
 	 */
 	enum reason (*bind)(struct group *g);
 };
 
-/* Bound slots of add_rmsnorm: sum = a + b; out = rmsnorm(sum) * w. */
+/*
+ * Bound slots of add_rmsnorm: sum = a + b; out = rmsnorm(sum) * w, or * (1 + w) if g->plus_one.
+ * A, B, SUM and OUT have one type (f32, f16, bf16) and are rows x cols; W is one row, pitch 0, of
+ * that type or f32. g->eps is what the norm adds where g->has_eps, else the candidate says. SUM is
+ * BOUND_DEAD where the norm overwrites it; where the norm leaves a copy of what it read
+ * (ROLE_copy), SUM is the place of that copy, and what the add wrote is there too or overwritten
+ * by OUT.
+ */
 enum {
 	ADD_RMSNORM_A,
 	ADD_RMSNORM_B,
@@ -72,6 +85,19 @@ enum {
 	ADD_RMSNORM_OUT,
 	ADD_RMSNORM_NBOUND
 };
+
+/*
+ * Bound slots of silu_mul: silu = x / (1 + exp(-x)) of gate; out = silu * up. All four have one
+ * type (f32, f16, bf16). Dense operands give rows = the number of elements, cols = 1 and pitch =
+ * one element: a kernel does well to take rows * cols elements in one run where every pitch is
+ * dense. GATE and UP may have gaps between rows (halves of one table) or pitch 0 (one row for all).
+ * SILU is BOUND_WRITE where the activation stays in memory, BOUND_DEAD where OUT overwrites it.
+ * Exact aliases, element on element, are allowed: SILU on GATE, OUT on GATE, OUT on UP, GATE on UP;
+ * hence each element is read from both inputs before either output of it is stored. eps, has_eps
+ * and plus_one mean nothing. Which factor of the program's product the silu was does not show: a
+ * product does not depend on the order of its factors.
+ */
+enum { SILU_MUL_GATE, SILU_MUL_UP, SILU_MUL_SILU, SILU_MUL_OUT, SILU_MUL_NBOUND };
 
 #define PATTERN(name, symbol, help) extern const struct pattern symbol;
 #include "matcher/pattern.def"

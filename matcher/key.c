@@ -36,6 +36,8 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 	t->room -= (unsigned)n;
 }
 
+enum { SITE_BYTES = 4096 }; /* no decoder looks at more (CUDA 12.1 allows 32,764) */
+
 /* Does the byte at that offset of the parameter buffer belong to an operand's or extent's slot? */
 static bool varies(const struct op *op, uint32_t offset)
 {
@@ -143,6 +145,8 @@ static void put_member(struct text *t, const struct member *m)
 	put_params(t, l, &m->op);
 	if (m->op.has_eps)
 		put(t, " eps %.9g", m->op.eps);
+	if (m->op.plus_one)
+		put(t, " weight 1+w");
 	for (unsigned i = 0; i < m->op.noperand; i++)
 		put(t, " %s:%s", role_name((enum role)m->op.operand[i].role),
 		    dtype_name((enum dtype)m->op.operand[i].dtype));
@@ -191,25 +195,20 @@ struct key key_hash(const char *text, unsigned len)
 uint64_t key_site(const struct launch *l, const struct op *op)
 {
 	const struct kernel *k = l->kernel;
-	uint8_t params[512], *p = params, *const end = params + sizeof(params);
 	const uint32_t head[4] = {l->block[0], l->block[1], l->block[2], l->shmem};
 	uint64_t h = XXH3_64bits(k->name, strlen(k->name));
+	uint8_t params[SITE_BYTES];
+	uint32_t bytes = k->param_bytes < SITE_BYTES ? k->param_bytes : SITE_BYTES;
 
 	h = XXH3_64bits_withSeed(head, sizeof(head), h);
-	for (uint32_t i = 0; i < k->nparam; i++) {
-		uint32_t from = k->param[i].offset, bytes = k->param[i].bytes;
-
-		for (unsigned s = 0; s < op->nslot; s++) /* a varied parameter is one whole slot */
-			if (op->slot[s].offset == from && op->slot[s].bytes == bytes &&
-			    role_kind((enum role)op->slot[s].role) != ROLE_KIND_SCALAR)
-				bytes = 0;
-		for (uint32_t b = from; b < from + bytes; b++) {
-			if (p == end) {
-				h = XXH3_64bits_withSeed(params, sizeof(params), h);
-				p = params;
-			}
-			*p++ = varies(op, b) ? 0 : l->params[b];
-		}
-	}
-	return XXH3_64bits_withSeed(params, (size_t)(p - params), h);
+	memset(params, 0, bytes);
+	for (uint32_t i = 0; i < k->nparam; i++)
+		if (k->param[i].offset + k->param[i].bytes <= bytes)
+			memcpy(params + k->param[i].offset, l->params + k->param[i].offset,
+			       k->param[i].bytes);
+	for (unsigned i = 0; i < op->nslot; i++)
+		if (role_kind((enum role)op->slot[i].role) != ROLE_KIND_SCALAR &&
+		    (uint32_t)op->slot[i].offset + op->slot[i].bytes <= bytes)
+			memset(params + op->slot[i].offset, 0, op->slot[i].bytes);
+	return XXH3_64bits_withSeed(params, bytes, h);
 }

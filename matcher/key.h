@@ -27,6 +27,11 @@ struct key key_hash(const char *text, unsigned len);
  * launch is worth holding.
  */
 uint64_t key_site(const struct launch *l, const struct op *op);
+/* The same, taken from the launch where its owner has noted it. */
+static inline uint64_t key_noted(const struct launch *l, const struct op *op)
+{
+	return l->site ? l->site : key_site(l, op);
+}
 
 /*
  * How a grid follows the index space: "rows", "rows/K" (ceil, K rows a block), "n/block*K" (ceil, K

@@ -24,6 +24,7 @@ struct kernel {
 	struct param *param;
 	const struct decoder *decoder; /* NULL: opaque */
 	const void *decoder_data;      /* what decoder->knows returned */
+	uint64_t ops;                  /* opcodes its launches may decode to, one bit each */
 	void *user;                    /* the owner's own */
 };
 
@@ -47,6 +48,7 @@ struct launch {
 	uint64_t stream;       /* likewise, unique within its context */
 	int device;            /* ordinal, -1 if unknown */
 	uint64_t index;        /* counts launches of the process or the trace from 0 */
+	uint64_t site;         /* key_site of it, where the owner wants it only once; else 0 */
 	const uint8_t *params; /* kernel->param_bytes bytes, laid out as the kernel sees them */
 };
 

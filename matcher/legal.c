@@ -3,10 +3,9 @@
 
 bool legal_cross(const struct op *held, const struct op *later, enum reason *why)
 {
-	if (held->code == OP_opaque || later->code == OP_opaque || !later->vetted) {
-		*why = REASON_UNKNOWN_KERNEL;
+	*why = REASON_UNKNOWN_KERNEL;
+	if (held->code == OP_opaque || later->code == OP_opaque)
 		return false;
-	}
 	for (unsigned i = 0; i < held->noperand; i++)
 		for (unsigned j = 0; j < later->noperand; j++) {
 			const struct operand *h = &held->operand[i], *l = &later->operand[j];
@@ -18,12 +17,13 @@ bool legal_cross(const struct op *held, const struct op *later, enum reason *why
 							   : REASON_OUTPUT_READ;
 			return false;
 		}
-	return true;
+	*why = REASON_UNPROVEN_KERNEL;
+	return later->vetted;
 }
 
 static bool is_commutative(enum opcode code)
 {
-	return code == OP_add;
+	return code == OP_add || code == OP_mul;
 }
 
 static bool meets(const struct operand *from, const struct op *op, uint8_t role)

@@ -8,7 +8,8 @@
 /*
  * May `later` run before `held` although the program launched it after? True if neither writes
  * what the other touches. Otherwise *why says what conflicts, from held's side (INPUT_OVERWRITTEN,
- * OUTPUT_READ, OUTPUT_OVERWRITTEN, or UNKNOWN_KERNEL if `later` is opaque or not vetted).
+ * OUTPUT_READ, OUTPUT_OVERWRITTEN, UNKNOWN_KERNEL if `later` is opaque), or UNPROVEN_KERNEL:
+ * nothing does, but `later` is not vetted.
  */
 bool legal_cross(const struct op *held, const struct op *later, enum reason *why);
 

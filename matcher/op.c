@@ -14,7 +14,7 @@ static const struct {
 };
 
 static const char *const opcode_row[OP_COUNT] = {
-#define OPCODE(name, formula) #name,
+#define OPCODE(name, space, formula, operands) #name,
 #include "matcher/opcode.def"
 #undef OPCODE
 };

@@ -19,11 +19,12 @@ enum dtype {
 };
 
 enum opcode {
-#define OPCODE(name, formula) OP_##name,
+#define OPCODE(name, space, formula, operands) OP_##name,
 #include "matcher/opcode.def"
 #undef OPCODE
 	OP_COUNT
 };
+_Static_assert(OP_COUNT <= 64, "sets of opcodes are 64 bits");
 
 enum role {
 	ROLE_NONE,
@@ -60,7 +61,8 @@ struct operand {
 
 /*
  * Where a role sits in the launch's packed parameter bytes. Verdict keys mask OPERAND and EXTENT
- * slots, probes and snapshots write other addresses and extents there.
+ * slots, probes and snapshots write other addresses and extents there. An operand that a launch
+ * does without (NULL) has no slot: its absence is a constant.
  */
 struct slot {
 	uint16_t offset; /* bytes */
@@ -81,6 +83,7 @@ struct op {
 	int64_t rows, cols;
 	double eps; /* of a norm; valid if has_eps. Value as the kernel computes it in float. */
 	bool has_eps;
+	bool plus_one; /* a norm multiplies by 1 + weight */
 	struct operand operand[OP_MAX_OPERANDS];
 	struct slot slot[OP_MAX_SLOTS];
 };

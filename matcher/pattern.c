@@ -33,22 +33,6 @@ enum pattern_id pattern_parse(const char *name)
 	return (enum pattern_id)i;
 }
 
-struct range bound_range(const struct group *g, const struct bound *b)
-{
-	return (struct range){b->addr,
-			      b->addr + (uint64_t)((g->rows - 1) * b->pitch) +
-				      (uint64_t)g->cols * dtype_bytes((enum dtype)b->dtype)};
-}
-
-struct operand bound_operand(const struct group *g, const struct bound *b)
-{
-	struct operand o;
-
-	operand_dense(&o, ROLE_NONE, ACCESS_READ, (enum dtype)b->dtype, b->addr, g->rows, g->cols);
-	o.stride[0] = b->pitch;
-	return o;
-}
-
 static void check_name(void *arg, const char *name, const char *where)
 {
 	char names[256] = "";

@@ -21,8 +21,13 @@ struct seq *seq_new(const struct seq_policy *policy)
 	s->policy = *policy;
 	if (!s->policy.pattern)
 		s->policy.npattern = PATTERN_COUNT;
-	for (unsigned i = 0; i < s->policy.npattern; i++)
-		s->begins[pattern_at(s, i)->node[0]] |= (uint32_t)1 << i;
+	for (unsigned i = 0; i < s->policy.npattern; i++) {
+		const struct pattern *p = pattern_at(s, i);
+
+		s->begins[p->node[0]] |= (uint32_t)1 << i;
+		for (unsigned k = 0; k < p->nnode; k++)
+			s->members |= (uint64_t)1 << p->node[k];
+	}
 	return s;
 }
 
@@ -134,6 +139,10 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
 	match_set waiting = 0;
 
 	begin_call(s, out);
+	/* Dead matches wait on for members only; what overwrites their operands is not looked for.
+	 */
+	if (!s->nalive && !(s->members >> op->code & 1))
+		return;
 	if (op->code == OP_opaque)
 		kill_all(s, REASON_UNKNOWN_KERNEL);
 	else

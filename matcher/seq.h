@@ -17,8 +17,9 @@
  * Nothing else changes order: what is flushed keeps program order.
  *
  * A match that can no longer be fused (it is "dead", with the first reason) waits on for its last
- * member, until a decoded launch overwrites what the members are joined by, the memory is freed,
- * or newer matches need its place.
+ * member, until a launch of an opcode that patterns have (any decoded one while other matches are
+ * alive) overwrites what the members are joined by, the memory is freed, or newer matches need its
+ * place.
  */
 #ifndef AF_MATCHER_SEQ_H
 #define AF_MATCHER_SEQ_H
@@ -83,6 +84,15 @@ void seq_forget(struct seq *s, struct range r);
 unsigned seq_held(const struct seq *s); /* launches now held */
 unsigned seq_open(const struct seq *s); /* matches that a later launch could still complete fused or
 					   be taught by */
+unsigned seq_waiting(const struct seq *s); /* matches, dead ones included */
+
+/*
+ * Opcodes, one bit each, that begin a pattern of pattern.def, and that are any member of one. While
+ * no match is open anywhere, other launches than the former change nothing here; while none is
+ * alive, other launches than the latter change nothing.
+ */
+uint64_t seq_beginners(void);
+uint64_t seq_members(void);
 /* Does anything held read or write [lo, hi)? */
 bool seq_touches(const struct seq *s, struct range r);
 /* Does a match of this stream, dead or alive, wait for this op? (for the reason different-stream)

@@ -48,6 +48,7 @@ struct match {
 struct seq {
 	struct seq_policy policy;
 	uint32_t begins[OP_COUNT]; /* patterns whose node 0 has that opcode, one bit each */
+	uint64_t members;          /* opcodes of any node of any pattern, one bit each */
 	unsigned nmatch, nalive, nheld, nout;
 	struct match match[SEQ_MATCHES];      /* oldest first */
 	struct seq_member *held[SEQ_MEMBERS]; /* in program order */

@@ -49,6 +49,33 @@ unsigned seq_open(const struct seq *s)
 	return s->nalive;
 }
 
+unsigned seq_waiting(const struct seq *s)
+{
+	return s->nmatch;
+}
+
+uint64_t seq_beginners(void)
+{
+	uint64_t ops = 0;
+
+	for (unsigned i = 0; i < PATTERN_COUNT; i++)
+		ops |= (uint64_t)1 << pattern_get((enum pattern_id)i)->node[0];
+	return ops;
+}
+
+uint64_t seq_members(void)
+{
+	uint64_t ops = 0;
+
+	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
+		const struct pattern *p = pattern_get((enum pattern_id)i);
+
+		for (unsigned k = 0; k < p->nnode; k++)
+			ops |= (uint64_t)1 << p->node[k];
+	}
+	return ops;
+}
+
 bool seq_touches(const struct seq *s, struct range r)
 {
 	for (unsigned i = 0; i < s->nheld; i++)

@@ -25,6 +25,26 @@ static bool replaced(const struct config_kernel *k)
 	return false;
 }
 
+static bool same_match(const struct sig *a, const struct sig *b)
+{
+	if (a->nmatch != b->nmatch)
+		return false;
+	for (unsigned i = 0; i < a->nmatch; i++)
+		if (strcmp(a->match[i].text, b->match[i].text))
+			return false;
+	return true;
+}
+
+/* An alternative is asked after s; a section that takes the names back ends them. */
+static const struct sig *alternative(const struct sig *s)
+{
+	const struct sig *o = s->next;
+
+	while (o && !same_match(s, o))
+		o = o->next;
+	return o && o->code != OP_opaque ? o : NULL;
+}
+
 unsigned sig_compile(const struct config *c)
 {
 	struct sig **old = &set.old;
@@ -46,10 +66,28 @@ unsigned sig_compile(const struct config *c)
 			continue;
 		}
 		s->next = set.first;
+		s->other = alternative(s);
 		set.first = s;
 		set.count += s->code != OP_opaque;
 	}
 	return bad;
+}
+
+static void forget(struct sig **list)
+{
+	while (*list) {
+		struct sig *next = (*list)->next;
+
+		sig_free(*list);
+		*list = next;
+	}
+}
+
+void sig_forget(void)
+{
+	forget(&set.first);
+	forget(&set.old);
+	set.count = 0;
 }
 
 unsigned sig_count(void)
@@ -60,7 +98,8 @@ unsigned sig_count(void)
 static bool names(const struct sig *s, const char *name)
 {
 	for (unsigned i = 0; i < s->nmatch; i++)
-		if (!fnmatch(s->match[i], name, 0))
+		if (s->match[i].glob ? !fnmatch(s->match[i].text, name, 0)
+				     : !strcmp(s->match[i].text, name))
 			return true;
 	return false;
 }
@@ -73,15 +112,15 @@ bool sig_matches(const char *name)
 	return false;
 }
 
-/* Does the parameter layout allow what the signature says each argument is? */
-static bool fits(const struct sig *s, const struct kernel *k)
+bool sig_fits(const struct sig *s, const struct kernel *k)
 {
 	if (s->narg != k->nparam)
 		return false;
 	for (unsigned i = 0; i < s->narg; i++) {
+		const struct sig_arg *a = &s->arg[i];
 		uint32_t bytes = k->param[i].bytes;
 
-		switch (role_kind((enum role)s->arg[i].role)) {
+		switch (role_kind((enum role)a->role)) {
 		case ROLE_KIND_OPERAND:
 			if (bytes != 8)
 				return false;
@@ -92,7 +131,9 @@ static bool fits(const struct sig *s, const struct kernel *k)
 				return false;
 			break;
 		default:
-			if (s->arg[i].demand != SIG_ANY && bytes != 1 && bytes != 2 && bytes != 4 &&
+			if (a->name >= 0 && bytes != 4 && bytes != 8)
+				return false;
+			if (a->demand != SIG_ANY && bytes != 1 && bytes != 2 && bytes != 4 &&
 			    bytes != 8)
 				return false;
 		}
@@ -110,7 +151,7 @@ const void *sig_find(const struct kernel *k)
 			continue;
 		if (s->code == OP_opaque)
 			return NULL; /* said to be unknown on purpose */
-		if (fits(s, k))
+		if (sig_fits(s, k))
 			return s;
 		log_debug("%s matches [kernel %s] but has other parameters", k->name, s->label);
 	}

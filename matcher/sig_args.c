@@ -7,7 +7,8 @@
 
 static int bad_role(char *err, unsigned size, const char *word)
 {
-	int n = snprintf(err, size, "\"%.48s\" is no argument role; there are -, inout", word);
+	int n = snprintf(err, size, "\"%.48s\" is no argument role; there are -, @NAME, inout",
+			 word);
 
 	for (unsigned r = 1; r < ROLE_COUNT && n > 0 && (unsigned)n < size; r++)
 		n += snprintf(err + n, size - (unsigned)n, ", %s", role_name((enum role)r));
@@ -39,38 +40,86 @@ static int parse_number(struct sig_arg *a, const char *text, char *err, unsigned
 	return -1;
 }
 
-/* ROLE[:DTYPE][=NUMBER]; word is cut to pieces. */
-static int parse_word(struct sig_arg *a, char *word, char *err, unsigned errsize)
+static int parse_size(struct sig *s, struct sig_arg *a, const char *text, char *err,
+		      unsigned errsize)
 {
-	char *number = strchr(word, '='), *type;
-	bool operand;
+	if (!a->size)
+		a->size = malloc(sizeof(*a->size));
+	if (a->size)
+		return sig_expr_parse(s, a->size, text, err, errsize);
+	snprintf(err, errsize, "out of memory");
+	return -1;
+}
 
-	memset(a, 0, sizeof(*a));
-	if (number)
-		*number++ = 0;
-	type = strchr(word, ':');
-	if (type)
-		*type++ = 0;
+static int parse_role(struct sig *s, struct sig_arg *a, const char *word, char *err,
+		      unsigned errsize)
+{
 	if (!strcmp(word, "inout")) {
 		a->role = ROLE_out;
 		a->inout = true;
+	} else if (*word == '@') {
+		int name = sig_name(s, word + 1, strlen(word + 1));
+
+		for (unsigned i = 0; i < s->narg && name >= 0; i++)
+			if (s->arg[i].name == name) {
+				snprintf(err, errsize, "%.48s appears twice", word);
+				return -1;
+			}
+		if (name < 0) {
+			snprintf(err, errsize,
+				 "\"%.48s\": expected at most %d names of letters and digits, each "
+				 "shorter than %d",
+				 word, SIG_MAX_NAMES, SIG_NAME_BYTES);
+			return -1;
+		}
+		a->name = (int8_t)name;
 	} else if (strcmp(word, "-")) {
 		a->role = (uint8_t)role_parse(word);
 		if (!a->role)
 			return bad_role(err, errsize, word);
 	}
-	operand = role_kind((enum role)a->role) == ROLE_KIND_OPERAND;
+	return 0;
+}
+
+/* ROLE[SIZE]:DTYPE=NUMBER, all but the role optional; word is cut to pieces. */
+static int parse_word(struct sig *s, struct sig_arg *a, char *word, char *err, unsigned errsize)
+{
+	char *number = strchr(word, '='), *size = strchr(word, '['), *type, *close;
+
+	memset(a, 0, sizeof(*a));
+	a->name = -1;
+	if (number)
+		*number++ = 0;
+	type = strchr(word, ':');
+	if (type)
+		*type++ = 0;
+	if (size) {
+		close = size + strlen(size) - 1;
+		*size++ = 0;
+		if (*close != ']') {
+			snprintf(err, errsize, "expected %.48s[SIZE]", word);
+			return -1;
+		}
+		*close = 0;
+	}
+	if (parse_role(s, a, word, err, errsize))
+		return -1;
 	if (type) {
 		a->dtype = (uint8_t)dtype_parse(type);
 		if (!a->dtype)
 			return bad_dtype(err, errsize, type);
 	}
-	if ((type || number) && operand == (number != NULL)) {
-		snprintf(err, errsize, "\"%.48s\" takes %s", word,
-			 operand ? "no =NUMBER" : "no :TYPE, only operands do");
+	if (role_kind((enum role)a->role) == ROLE_KIND_OPERAND) {
+		if (!number)
+			return size ? parse_size(s, a, size, err, errsize) : 0;
+		snprintf(err, errsize, "\"%.48s\" takes no =NUMBER", word);
 		return -1;
 	}
-	return number ? parse_number(a, number, err, errsize) : 0;
+	if (!type && !size)
+		return number ? parse_number(a, number, err, errsize) : 0;
+	snprintf(err, errsize, "\"%.48s\" takes no %s, only operands do", word,
+		 type ? ":TYPE" : "[SIZE]");
+	return -1;
 }
 
 static int place(struct sig *s, unsigned role, char *err, unsigned errsize)
@@ -99,7 +148,7 @@ int sig_args_parse(struct sig *s, const char *words, char *err, unsigned errsize
 			rc = -1;
 			break;
 		}
-		rc = parse_word(a, w, err, errsize);
+		rc = parse_word(s, a, w, err, errsize);
 		if (!rc)
 			rc = place(s, a->role, err, errsize);
 		if (!rc && a->inout)

@@ -13,16 +13,6 @@ enum {
 };
 #define MAX_BYTES ((int64_t)1 << 47) /* more than any device has */
 
-static const struct sig_form form[OP_COUNT] = {
-	[OP_add] = {true, false, {ROLE_out, ROLE_in0, ROLE_in1}},
-	[OP_rmsnorm] = {true, true, {ROLE_out, ROLE_in0, ROLE_weight}},
-};
-
-const struct sig_form *sig_form(enum opcode code)
-{
-	return &form[code];
-}
-
 static bool demanded(const struct sig_arg *a, const uint8_t *p, uint32_t bytes)
 {
 	float f;
@@ -37,8 +27,10 @@ static bool demanded(const struct sig_arg *a, const uint8_t *p, uint32_t bytes)
 		memcpy(&f, p, 4);
 		return f == (float)a->real;
 	}
+	if (bytes != 8)
+		return false;
 	memcpy(&d, p, 8);
-	return bytes == 8 && d == a->real;
+	return d == a->real;
 }
 
 static int64_t read_extent(const uint8_t *p, uint32_t bytes)
@@ -69,7 +61,7 @@ static double read_scalar(const uint8_t *p, uint32_t bytes)
 
 /* Reads the arguments; operands are left for place_operands, which needs the extents. */
 static enum reason read_args(const struct sig *s, const struct launch *l, struct op *op,
-			     int64_t value[ROLE_COUNT])
+			     struct sig_values *v)
 {
 	for (unsigned i = 0; i < s->narg; i++) {
 		const struct sig_arg *a = &s->arg[i];
@@ -80,18 +72,22 @@ static enum reason read_args(const struct sig *s, const struct launch *l, struct
 			return REASON_SHAPE;
 		switch (role_kind((enum role)a->role)) {
 		case ROLE_KIND_NONE:
+			if (a->name >= 0)
+				v->name[a->name] = read_extent(p, param->bytes);
 			continue;
 		case ROLE_KIND_EXTENT:
-			value[a->role] = read_extent(p, param->bytes);
+			v->role[a->role] = read_extent(p, param->bytes);
 			break;
 		case ROLE_KIND_SCALAR:
 			op->eps = read_scalar(p, param->bytes);
 			op->has_eps = true;
 			break;
 		default:
-			memcpy(&value[a->role], p, 8);
+			memcpy(&v->role[a->role], p, 8);
 			if (a->inout)
-				value[ROLE_in0] = value[a->role];
+				v->role[ROLE_in0] = v->role[a->role];
+			if (!v->role[a->role])
+				continue; /* no slot: that it is absent belongs to the key */
 		}
 		if (op->nslot == OP_MAX_SLOTS)
 			return REASON_SHAPE;
@@ -101,40 +97,40 @@ static enum reason read_args(const struct sig *s, const struct launch *l, struct
 	return REASON_NONE;
 }
 
-/* An extent that an argument gave (value[role] is then set), or else an expression; 0 if neither.
- */
+/* An extent that an argument gave (v->role[role] is then set), or else an expression; 0 if
+ * neither. */
 static bool extent(const struct sig *s, const struct launch *l, enum role role,
-		   const struct sig_expr *e, int64_t value[ROLE_COUNT])
+		   const struct sig_expr *e, struct sig_values *v)
 {
-	int64_t v;
+	int64_t value;
 
 	if (e->nterm) {
-		if (!sig_expr_value(e, l, value, &v))
+		if (!sig_expr_value(e, l, v, &value))
 			return false;
-		value[role] = v;
+		v->role[role] = value;
 	} else if (s->at[role] < 0) {
-		value[role] = 0;
+		v->role[role] = 0;
 		return true;
 	}
-	return value[role] > 0;
+	return v->role[role] > 0;
 }
 
+/* Sets the op's index space, and n, rows and cols in v for the sizes of operands. */
 static enum reason shape(const struct sig *s, const struct launch *l, struct op *op,
-			 int64_t value[ROLE_COUNT])
+			 struct sig_values *v, int64_t threads)
 {
-	int64_t threads = 1, all = 0, n, rows, cols;
+	int64_t all = 0, n, rows, cols;
 
-	if (!extent(s, l, ROLE_n, &s->n, value) || !extent(s, l, ROLE_rows, &s->rows, value) ||
-	    !extent(s, l, ROLE_cols, &s->cols, value))
+	if (!extent(s, l, ROLE_n, &s->n, v) || !extent(s, l, ROLE_rows, &s->rows, v) ||
+	    !extent(s, l, ROLE_cols, &s->cols, v))
 		return REASON_SHAPE;
-	n = value[ROLE_n];
-	rows = value[ROLE_rows];
-	cols = value[ROLE_cols];
-	for (int i = 0; i < 3; i++)
-		if (__builtin_mul_overflow(threads, (int64_t)l->grid[i] * l->block[i], &threads) ||
-		    !threads)
-			return REASON_SHAPE;
-	if (form[s->code].by_rows) {
+	n = v->role[ROLE_n];
+	rows = v->role[ROLE_rows];
+	cols = v->role[ROLE_cols];
+	op->rows = 1;
+	op->cols = 0;
+	switch (sig_form(s->code)->space) {
+	case SPACE_ROWS:
 		if (!rows && n)
 			rows = n % cols ? 0 : n / cols;
 		else if (!rows)
@@ -142,55 +138,117 @@ static enum reason shape(const struct sig *s, const struct launch *l, struct op 
 		if (!rows || __builtin_mul_overflow(rows, cols, &all) || all > MAX_BYTES ||
 		    (n && n != all) || rows / MAX_ROWS_PER_THREAD > threads)
 			return REASON_SHAPE;
-	} else {
+		op->rows = rows;
+		op->cols = cols;
+		break;
+	case SPACE_ELEMENTS:
 		if (rows && cols && (__builtin_mul_overflow(rows, cols, &all) || (n && n != all)))
 			return REASON_SHAPE;
-		cols = n ? n : all;
-		rows = 1;
-		if (cols > MAX_BYTES || cols / MAX_PER_THREAD > threads)
+		op->cols = n ? n : all;
+		if (op->cols > MAX_BYTES || op->cols / MAX_PER_THREAD > threads)
 			return REASON_SHAPE;
+		break;
+	default:
+		break;
 	}
-	op->rows = rows;
-	op->cols = cols;
+	v->role[ROLE_n] = n;
+	v->role[ROLE_rows] = rows;
 	return REASON_NONE;
 }
 
-static enum reason place_operands(const struct sig *s, struct op *op,
-				  const int64_t value[ROLE_COUNT])
+static bool place(const struct sig *s, const struct launch *l, struct op *op,
+		  const struct sig_operand *form, const struct sig_values *v, int64_t threads)
 {
-	const struct sig_form *f = &form[s->code];
+	const struct sig_arg *a = &s->arg[s->at[form->role]];
+	enum dtype t = (enum dtype)a->dtype;
+	uint64_t addr = (uint64_t)v->role[form->role];
+	int64_t rows = 0, cols = op->cols;
 
-	for (unsigned i = 0; i < sizeof(f->operand) && f->operand[i]; i++) {
-		enum role role = (enum role)f->operand[i];
-		enum dtype t = (enum dtype)s->arg[s->at[role]].dtype;
-		uint64_t addr = (uint64_t)value[role];
-		int64_t rows = !f->by_rows || role == ROLE_weight ? 0 : op->rows;
-
-		if (!addr || addr % dtype_bytes(t) ||
-		    addr > (uint64_t)INT64_MAX - 8 * (uint64_t)MAX_BYTES)
-			return REASON_SHAPE;
-		operand_dense(&op->operand[op->noperand++], role,
-			      role == ROLE_out ? ACCESS_WRITE : ACCESS_READ, t, addr, rows,
-			      op->cols);
+	if (form->shape == SHAPE_ALL && sig_form(s->code)->space == SPACE_ROWS)
+		rows = op->rows;
+	else if (form->shape == SHAPE_PER_ROW)
+		cols = op->rows;
+	if (a->size) {
+		rows = 0;
+		if (!sig_expr_value(a->size, l, v, &cols) || cols <= 0 || cols > MAX_BYTES ||
+		    (form->access & ACCESS_WRITE && cols / MAX_PER_THREAD > threads))
+			return false;
+		if (!op->cols)
+			op->cols = cols;
 	}
-	return REASON_NONE;
+	if (addr % dtype_bytes(t) || addr > (uint64_t)INT64_MAX - 8 * (uint64_t)MAX_BYTES)
+		return false;
+	for (uint8_t access = ACCESS_READ; access <= ACCESS_WRITE; access <<= 1) {
+		if (!(form->access & access))
+			continue;
+		if (op->noperand == OP_MAX_OPERANDS)
+			return false;
+		operand_dense(&op->operand[op->noperand++], (enum role)form->role,
+			      (enum access)access, t, addr, rows, cols);
+	}
+	return true;
+}
+
+static enum reason place_operands(const struct sig *s, const struct launch *l, struct op *op,
+				  const struct sig_values *v, int64_t threads)
+{
+	for (const struct sig_operand *o = sig_form(s->code)->operand; o->role; o++) {
+		if (s->at[o->role] < 0 || (o->may && !v->role[o->role]))
+			continue; /* the kernel does without */
+		if (!v->role[o->role] || !place(s, l, op, o, v, threads))
+			return REASON_SHAPE;
+	}
+	return op->noperand ? REASON_NONE : REASON_SHAPE;
+}
+
+static bool count_threads(const struct launch *l, int64_t *threads)
+{
+	*threads = 1;
+	for (int i = 0; i < 3; i++)
+		if (__builtin_mul_overflow(*threads, (int64_t)l->grid[i] * l->block[i], threads) ||
+		    !*threads)
+			return false;
+	return true;
+}
+
+static enum reason decode_as(const struct sig *s, const struct launch *l, struct op *op)
+{
+	struct sig_values v = {{0}, {0}};
+	int64_t threads;
+	enum reason why;
+
+	op_opaque(op);
+	op->code = s->code;
+	op->eps = s->eps;
+	op->has_eps = s->has_eps;
+	op->plus_one = s->plus_one;
+	why = read_args(s, l, op, &v);
+	if (!why && !count_threads(l, &threads))
+		why = REASON_SHAPE;
+	if (!why)
+		why = shape(s, l, op, &v, threads);
+	if (!why)
+		why = place_operands(s, l, op, &v, threads);
+	return why;
 }
 
 static enum reason decode(const void *data, const struct launch *l, struct op *op)
 {
-	const struct sig *s = data;
-	int64_t value[ROLE_COUNT] = {0};
-	enum reason why;
+	enum reason why = REASON_SHAPE;
 
-	op->code = s->code;
-	op->eps = s->eps;
-	op->has_eps = s->has_eps;
-	why = read_args(s, l, op, value);
-	if (!why)
-		why = shape(s, l, op, value);
-	if (!why)
-		why = place_operands(s, op, value);
+	for (const struct sig *s = data; s && why; s = s->other)
+		if (s == data || sig_fits(s, l->kernel))
+			why = decode_as(s, l, op);
 	return why;
 }
 
-const struct decoder sig_decoder = {"signature", sig_find, decode};
+static uint64_t ops(const void *data)
+{
+	uint64_t set = 0;
+
+	for (const struct sig *s = data; s; s = s->other)
+		set |= (uint64_t)1 << s->code;
+	return set;
+}
+
+const struct decoder sig_decoder = {"signature", sig_find, decode, ops};

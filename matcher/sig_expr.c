@@ -9,17 +9,35 @@
 static int bad(char *err, unsigned size, const char *text)
 {
 	snprintf(err, size,
-		 "expected numbers, n, rows, cols, grid.x|y|z, block.x|y|z joined by * and /, not "
-		 "\"%.64s\"",
+		 "expected numbers, n, rows, cols, @NAME, grid.x|y|z, block.x|y|z joined by * and "
+		 "/, not \"%.64s\"",
 		 text);
 	return -1;
 }
 
-static bool parse_term(struct sig_expr *e, char op, const char *word, size_t len)
+int sig_name(struct sig *s, const char *text, size_t len)
+{
+	if (!len || len >= SIG_NAME_BYTES)
+		return -1;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return -1;
+	for (unsigned i = 0; i < s->nname; i++)
+		if (!strncmp(s->name[i], text, len) && !s->name[i][len])
+			return (int)i;
+	if (s->nname == SIG_MAX_NAMES)
+		return -1;
+	memcpy(s->name[s->nname], text, len);
+	s->name[s->nname][len] = 0;
+	return (int)s->nname++;
+}
+
+static bool parse_term(struct sig *s, struct sig_expr *e, char op, const char *word, size_t len)
 {
 	char w[24], *end;
 	unsigned char dim;
 	enum role role;
+	int name;
 
 	if (e->nterm == SIG_MAX_TERMS || !len || len >= sizeof(w))
 		return false;
@@ -36,6 +54,9 @@ static bool parse_term(struct sig_expr *e, char op, const char *word, size_t len
 	} else if (role_kind(role) == ROLE_KIND_EXTENT) {
 		e->term[e->nterm].kind = TERM_ROLE;
 		e->term[e->nterm].value = role;
+	} else if (*w == '@' && (name = sig_name(s, w + 1, len - 1)) >= 0) {
+		e->term[e->nterm].kind = TERM_NAME;
+		e->term[e->nterm].value = name;
 	} else if ((!strncmp(w, "grid.", 5) && len == 6 && dim < 3) ||
 		   (!strncmp(w, "block.", 6) && len == 7 && dim < 3)) {
 		e->term[e->nterm].kind = *w == 'g' ? TERM_GRID : TERM_BLOCK;
@@ -47,7 +68,7 @@ static bool parse_term(struct sig_expr *e, char op, const char *word, size_t len
 	return true;
 }
 
-int sig_expr_parse(struct sig_expr *e, const char *text, char *err, unsigned errsize)
+int sig_expr_parse(struct sig *s, struct sig_expr *e, const char *text, char *err, unsigned errsize)
 {
 	const char *p = text;
 	char op = '*';
@@ -58,7 +79,7 @@ int sig_expr_parse(struct sig_expr *e, const char *text, char *err, unsigned err
 
 		p += strspn(p, " \t");
 		len = strcspn(p, " \t*/");
-		if (!parse_term(e, op, p, len))
+		if (!parse_term(s, e, op, p, len))
 			return bad(err, errsize, text);
 		p += len;
 		p += strspn(p, " \t");
@@ -70,17 +91,20 @@ int sig_expr_parse(struct sig_expr *e, const char *text, char *err, unsigned err
 	}
 }
 
-bool sig_expr_value(const struct sig_expr *e, const struct launch *l,
-		    const int64_t role_value[ROLE_COUNT], int64_t *value)
+bool sig_expr_value(const struct sig_expr *e, const struct launch *l, const struct sig_values *v,
+		    int64_t *value)
 {
-	int64_t v = 1;
+	int64_t product = 1;
 
 	for (unsigned i = 0; i < e->nterm; i++) {
 		int64_t t = e->term[i].value;
 
 		switch (e->term[i].kind) {
 		case TERM_ROLE:
-			t = role_value[t];
+			t = v->role[t];
+			break;
+		case TERM_NAME:
+			t = v->name[t];
 			break;
 		case TERM_GRID:
 			t = l->grid[t];
@@ -91,15 +115,17 @@ bool sig_expr_value(const struct sig_expr *e, const struct launch *l,
 		default:
 			break;
 		}
+		if (t <= 0) /* two of them would make a size again */
+			return false;
 		if (e->term[i].op == '*') {
-			if (__builtin_mul_overflow(v, t, &v))
+			if (__builtin_mul_overflow(product, t, &product))
 				return false;
 		} else {
-			if (t <= 0 || v % t)
+			if (product % t)
 				return false;
-			v /= t;
+			product /= t;
 		}
 	}
-	*value = v;
+	*value = product;
 	return true;
 }

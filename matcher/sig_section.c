@@ -5,7 +5,7 @@
 
 #include "matcher/sig_table.h"
 
-static int fail(const struct sig *s, int line, const char *what)
+int sig_fail(const struct sig *s, int line, const char *what)
 {
 	log_warn("%s:%d: [kernel %s]: %s", s->file, line, s->label, what);
 	return -1;
@@ -13,7 +13,8 @@ static int fail(const struct sig *s, int line, const char *what)
 
 static int add_names(struct sig *s, const char *value)
 {
-	char *copy = strdup(value), *save = NULL, **grown;
+	char *copy = strdup(value), *save = NULL;
+	struct sig_name *grown;
 	int rc = copy ? 0 : -1;
 
 	for (char *w = copy ? strtok_r(copy, " \t,", &save) : NULL; w && !rc;
@@ -21,8 +22,8 @@ static int add_names(struct sig *s, const char *value)
 		grown = realloc(s->match, (s->nmatch + 1) * sizeof(*grown));
 		if (grown)
 			s->match = grown;
-		if (grown && (grown[s->nmatch] = strdup(w)))
-			s->nmatch++;
+		if (grown && (grown[s->nmatch].text = strdup(w)))
+			s->match[s->nmatch++].glob = strpbrk(w, "*?[\\") != NULL;
 		else
 			rc = -1;
 	}
@@ -34,7 +35,7 @@ static int set_opcode(struct sig *s, const char *value, char *err, unsigned size
 {
 	int code = opcode_parse(value), n;
 
-	if (code >= 0 && (code == OP_opaque || sig_form((enum opcode)code)->known)) {
+	if (code >= 0) {
 		s->code = (enum opcode)code;
 		return 0;
 	}
@@ -70,6 +71,15 @@ static int set_eps(struct sig *s, const char *value, char *err, unsigned size)
 	return -1;
 }
 
+static int set_weight(struct sig *s, const char *value, char *err, unsigned size)
+{
+	s->plus_one = !strcmp(value, "1+w");
+	if (s->plus_one || !strcmp(value, "w"))
+		return 0;
+	snprintf(err, size, "weight: expected w or 1+w, not \"%.48s\"", value);
+	return -1;
+}
+
 static int set_key(struct sig *s, const struct config_pair *p)
 {
 	char err[512] = "out of memory";
@@ -84,84 +94,27 @@ static int set_key(struct sig *s, const struct config_pair *p)
 	else if (!strcmp(p->key, "dtype"))
 		rc = set_dtype(s, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "n"))
-		rc = sig_expr_parse(&s->n, p->value, err, sizeof(err));
+		rc = sig_expr_parse(s, &s->n, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "rows"))
-		rc = sig_expr_parse(&s->rows, p->value, err, sizeof(err));
+		rc = sig_expr_parse(s, &s->rows, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "cols"))
-		rc = sig_expr_parse(&s->cols, p->value, err, sizeof(err));
+		rc = sig_expr_parse(s, &s->cols, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "eps"))
 		rc = set_eps(s, p->value, err, sizeof(err));
+	else if (!strcmp(p->key, "weight"))
+		rc = set_weight(s, p->value, err, sizeof(err));
 	else
-		return fail(s, p->line, "expected match, op, args, dtype, n, rows, cols or eps");
-	return rc ? fail(s, p->line, err) : 0;
+		return sig_fail(s, p->line,
+				"expected match, op, args, dtype, n, rows, cols, eps or weight");
+	return rc ? sig_fail(s, p->line, err) : 0;
 }
 
-/* An extent comes from an argument or an expression, not both; expressions use arguments only. */
-static int check_extent(const struct sig *s, enum role role, const struct sig_expr *e)
-{
-	char what[96];
-
-	if (!e->nterm)
-		return 0;
-	snprintf(what, sizeof(what), "%s is both an argument and a key", role_name(role));
-	if (s->at[role] >= 0)
-		return fail(s, s->line, what);
-	for (unsigned i = 0; i < e->nterm; i++) {
-		if (e->term[i].kind != TERM_ROLE || s->at[e->term[i].value] >= 0)
-			continue;
-		snprintf(what, sizeof(what), "%s uses %s, which is no argument", role_name(role),
-			 role_name((enum role)e->term[i].value));
-		return fail(s, s->line, what);
-	}
-	return 0;
-}
-
-static int check(struct sig *s)
-{
-	const struct sig_form *form = sig_form(s->code);
-	bool n = s->at[ROLE_n] >= 0 || s->n.nterm, rows = s->at[ROLE_rows] >= 0 || s->rows.nterm,
-	     cols = s->at[ROLE_cols] >= 0 || s->cols.nterm;
-	char what[96];
-
-	if (!s->nmatch)
-		return fail(s, s->line, "match is missing: the mangled name, or a glob");
-	if (s->code == OP_opaque)
-		return 0;
-	for (unsigned i = 0; i < sizeof(form->operand) && form->operand[i]; i++) {
-		snprintf(what, sizeof(what), "args: %s needs %s", opcode_name(s->code),
-			 role_name((enum role)form->operand[i]));
-		if (s->at[form->operand[i]] < 0)
-			return fail(s, s->line, what);
-	}
-	for (unsigned i = 0; i < s->narg; i++) {
-		struct sig_arg *a = &s->arg[i];
-
-		if (role_kind((enum role)a->role) != ROLE_KIND_OPERAND)
-			continue;
-		if (!memchr(form->operand, a->role, sizeof(form->operand))) {
-			snprintf(what, sizeof(what), "args: %s has no %s", opcode_name(s->code),
-				 role_name((enum role)a->role));
-			return fail(s, s->line, what);
-		}
-		if (!a->dtype)
-			a->dtype = s->dtype;
-		if (!a->dtype)
-			return fail(s, s->line, "dtype is missing: f32, f16, bf16, ...");
-	}
-	if (s->has_eps && s->at[ROLE_eps] >= 0)
-		return fail(s, s->line, "eps is both an argument and a key");
-	if (form->by_rows ? !cols : !n && !(rows && cols))
-		return fail(s, s->line,
-			    form->by_rows ? "cols is missing: an argument, or cols = EXPRESSION"
-					  : "n is missing: an argument, or n = EXPRESSION");
-	return check_extent(s, ROLE_n, &s->n) || check_extent(s, ROLE_rows, &s->rows) ||
-	       check_extent(s, ROLE_cols, &s->cols);
-}
-
-static void sig_free(struct sig *s)
+void sig_free(struct sig *s)
 {
 	for (unsigned i = 0; i < s->nmatch; i++)
-		free(s->match[i]);
+		free(s->match[i].text);
+	for (unsigned i = 0; i < s->narg; i++)
+		free(s->arg[i].size);
 	free(s->match);
 	free(s->label);
 	free(s);
@@ -185,9 +138,9 @@ struct sig *sig_from_section(const struct config_kernel *k)
 		has_op |= !strcmp(k->pair[i].key, "op");
 	}
 	if (!rc && !has_op)
-		rc = fail(s, s->line, "op is missing");
+		rc = sig_fail(s, s->line, "op is missing");
 	if (!rc)
-		rc = check(s);
+		rc = sig_check(s);
 	s->file = NULL;
 	if (!rc)
 		return s;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "matcher/decode.h"
+#include "matcher/key.h"
+#include "matcher/seq.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
 #include "shim/kernels.h"
@@ -14,7 +16,11 @@
 #include "shim/window.h"
 #include "shim/window_launch.h"
 
-enum { PARAMS_MAX = 4096 }; /* bytes of parameters a decoder ever looks at */
+enum {
+	PARAMS_MAX = 4096, /* bytes of parameters a decoder ever looks at */
+	DULL_AFTER = 1024, /* launches of a kernel that led to nothing */
+	DULL_LOOK = 16,    /* one in so many is looked at then */
+};
 
 /* One launch as the program made it. `own` first: the window calls back with it. */
 struct call {
@@ -148,28 +154,66 @@ static void record(struct call *c, const struct kernel_rec *rec, struct launch *
 }
 
 /* Has a probe seen where launches like this one read and write? */
-static bool vetted(const struct launch *l, const struct op *op)
+static bool vetted(const struct launch *l)
 {
-	const struct site *s = verdict_site(key_site(l, op));
+	const struct site *s = verdict_site_find(l->site);
 
 	return s && s->vetted;
 }
 
+static struct {
+	uint64_t begin, member; /* opcodes, as seq_beginners and seq_members say */
+} ops;
+
+/* Could a launch of that kernel change anything but itself? (seq.h; most launches end here) */
+static bool concerns(const struct kernel_rec *rec)
+{
+	uint64_t mine = rec ? rec->k.ops : 0;
+
+	if (record_on || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return true;
+	if (!__atomic_load_n(&ops.member, __ATOMIC_ACQUIRE)) {
+		ops.begin = seq_beginners();
+		__atomic_store_n(&ops.member, seq_members(), __ATOMIC_RELEASE);
+	}
+	return mine & (__atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) ? ops.member : ops.begin);
+}
+
+/*
+ * Nothing has come of the last launches that began like this one (their groups never completed, or
+ * are refused for good): only some are still looked at. Not while anything is open, and not where
+ * each group is to be listed.
+ */
+static bool dull(struct kernel_rec *rec)
+{
+	unsigned idle = __atomic_add_fetch(&rec->idle, 1, __ATOMIC_RELAXED);
+
+	if (idle < DULL_AFTER || idle % DULL_LOOK == 0 || record_on || report_listing() ||
+	    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return false;
+	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 static CUresult guarded(struct call *c)
 {
-	static uint64_t index;
+	static uint64_t launches;
 	static bool loaded;
 	struct kernel_rec *rec = kernels_get(c->f);
+	uint64_t index = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
 	uint8_t params[PARAMS_MAX];
 	struct launch l;
-	struct op op = {.code = OP_opaque};
+	struct op op;
+	bool watched;
+	CUresult r;
 
 	if (rec)
 		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
-	if ((!rec || !rec->k.decoder) && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+	if (!concerns(rec) || (rec && rec->k.ops & ops.begin && dull(rec)))
 		return send(&c->own);
+	op_opaque(&op);
 	memset(&l, 0, sizeof(l));
 	l.kernel = rec ? &rec->k : NULL;
 	memcpy(l.grid, c->grid, sizeof(l.grid));
@@ -178,20 +222,23 @@ static CUresult guarded(struct call *c)
 	l.attrs = attributes(c);
 	if (rec && (rec->k.decoder || record_on) && pack(c, &rec->k, params, &l))
 		l.params = params;
+	l.index = index;
 	if (rec && rec->k.decoder && l.params) {
+		if (window_recall(&c->own, &l, &r))
+			return r;
 		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {
 			verdict_load();
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 		}
 		decode_launch(&l, &op);
-		if (op.code != OP_opaque && !op.vetted &&
-		    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
-			op.vetted = vetted(&l, &op);
+		watched = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
+		if (op.code != OP_opaque && (watched || ops.begin >> op.code & 1))
+			l.site = key_site(&l, &op);
+		if (op.code != OP_opaque && !op.vetted && watched)
+			op.vetted = vetted(&l);
 	}
 	if (record_on)
 		record(c, rec, &l);
-	else
-		l.index = __atomic_fetch_add(&index, 1, __ATOMIC_RELAXED);
 	return window_launch(&c->own, &l, &op);
 }
 

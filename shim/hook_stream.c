@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "shim/driver.h"
+#include "shim/ours.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/window.h"
@@ -103,6 +104,8 @@ static CUresult capture_end(CUstream s, CUresult r, bool ptsz)
 
 	if (r == CUDA_SUCCESS || q != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE)
 		capture_remove(s);
+	if (!__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+		ours_seen();
 	return r;
 }
 

@@ -11,6 +11,7 @@ struct kernel_rec {
 	struct kernel k;     /* name, image hash, parameters, decoder */
 	struct image *image; /* NULL if it was loaded before we saw loads */
 	uint64_t launches;   /* counted by the launch hooks, relaxed */
+	unsigned idle;       /* launches looked at since one began a group with a future; racy */
 	const void *handle;
 };
 
@@ -22,6 +23,12 @@ struct kernel_rec {
  * look-up lock-free (a few ns).
  */
 struct kernel_rec *kernels_get(CUfunction f);
+
+/* A group that a launch of k begins is fused, or may be once there is evidence. */
+static inline void kernels_promise(const struct kernel *k)
+{
+	__atomic_store_n(&((struct kernel_rec *)(uintptr_t)k)->idle, 0, __ATOMIC_RELAXED);
+}
 
 /* Forgets the handles of a module or library that is about to go (NULL: all of them). */
 void kernels_forget(const void *module_or_library);

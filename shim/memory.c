@@ -183,12 +183,14 @@ void memory_flag(struct range r, unsigned flags)
 {
 	pthread_rwlock_wrlock(&memory.lock);
 	each(r, add_flags, &flags);
+	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
 	pthread_rwlock_unlock(&memory.lock);
 }
 
 void memory_peer_enabled(void)
 {
 	__atomic_store_n(&memory.peer, true, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
 }
 
 /* The entry that holds addr, with its kind known. False if there is none. */

@@ -9,6 +9,8 @@
 #include "config/log.h"
 #include "matcher/sig.h"
 #include "shim/process.h"
+#include "shim/window.h"
+#include "shim/worker.h"
 
 struct record {
 	struct ours pub; /* first: const struct ours * is record * */
@@ -176,16 +178,22 @@ void ours_load(CUcontext ctx)
 	bool relaxed;
 	CUresult rc;
 
-	if (!r || __atomic_exchange_n(&r->tried, 1, __ATOMIC_ACQ_REL))
+	if (!r || !worker_driver_enter())
 		return;
-	/* A capture may be under way in another thread; loads are harmless to it in relaxed mode.
-	 */
+	/* A load of this size waits for the device, which spoils a capture under way in any thread
+	 * (seen on an H200 with driver 580); the end of the capture asks again. */
+	if (__atomic_load_n(&window_captures, __ATOMIC_SEQ_CST) ||
+	    __atomic_exchange_n(&r->tried, 1, __ATOMIC_ACQ_REL)) {
+		worker_driver_leave();
+		return;
+	}
 	relaxed = !real.cuThreadExchangeStreamCaptureMode(&mode);
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	rc = load(r);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	if (relaxed)
 		real.cuThreadExchangeStreamCaptureMode(&mode);
+	worker_driver_leave();
 	if (rc == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
 		/* The runtime makes a primary context current before it retains it. */
 		__atomic_store_n(&r->tried, 0, __ATOMIC_RELEASE);

@@ -81,6 +81,24 @@ struct probe {
 	struct candidate winner;
 };
 
+/*
+ * What the bound slots of a pattern are to a probe: two inputs, a row that all rows use (NO_SLOT
+ * where there is none), what the first member leaves, and the result.
+ */
+enum { NO_SLOT = GROUP_MAX_OPERANDS };
+struct probe_slots {
+	unsigned a, b, w, mid, out;
+};
+static inline const struct probe_slots *probe_slots(const struct group *g)
+{
+	static const struct probe_slots norm = {ADD_RMSNORM_A, ADD_RMSNORM_B, ADD_RMSNORM_W,
+						ADD_RMSNORM_SUM, ADD_RMSNORM_OUT},
+					silu = {SILU_MUL_GATE, SILU_MUL_UP, NO_SLOT, SILU_MUL_SILU,
+						SILU_MUL_OUT};
+
+	return g->pattern == &pattern_silu_mul ? &silu : &norm;
+}
+
 /* Sets the answer and returns false, so that callers may return it. The first answer stays. */
 bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

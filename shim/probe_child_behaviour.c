@@ -45,7 +45,7 @@ static void images_close(struct images *m)
 /* Is this byte of the arena one that the group may write? */
 static bool *written_map(const struct probe *p)
 {
-	static const unsigned slot[] = {ADD_RMSNORM_SUM, ADD_RMSNORM_OUT};
+	const unsigned slot[] = {probe_slots(&p->group)->mid, probe_slots(&p->group)->out};
 	bool *map = calloc(p->arena_bytes, 1);
 
 	for (unsigned i = 0; map && i < 2; i++) {

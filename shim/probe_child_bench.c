@@ -21,7 +21,8 @@ static bool alloc(struct probe *p, CUdeviceptr *d, size_t bytes)
 
 bool bench_open(struct probe *p, struct bench *b, int64_t rows)
 {
-	size_t bytes = (size_t)rows * bench_row_bytes(&p->group, ADD_RMSNORM_A);
+	const struct probe_slots *slot = probe_slots(&p->group);
+	size_t bytes = (size_t)rows * bench_row_bytes(&p->group, slot->a);
 
 	memset(b, 0, sizeof(*b));
 	b->rows = rows;
@@ -31,9 +32,9 @@ bool bench_open(struct probe *p, struct bench *b, int64_t rows)
 
 		CUdeviceptr d;
 
-		to->pitch = i == ADD_RMSNORM_W ? 0 : (int64_t)bench_row_bytes(&p->group, i);
+		to->pitch = i == slot->w ? 0 : (int64_t)bench_row_bytes(&p->group, i);
 		if (!alloc(p, &d,
-			   (size_t)(i == ADD_RMSNORM_W ? 1 : rows) * bench_row_bytes(&p->group, i)))
+			   (size_t)(i == slot->w ? 1 : rows) * bench_row_bytes(&p->group, i)))
 			return false;
 		to->addr = d;
 	}
@@ -46,14 +47,22 @@ bool bench_open(struct probe *p, struct bench *b, int64_t rows)
 	       alloc(p, &b->counters, BLOCK * sizeof(struct counters));
 }
 
-bool bench_batch(struct probe *p, struct probe_batch *b)
+bool bench_batch_rows(struct probe *p, struct probe_batch *b, int64_t rows)
 {
 	const struct group *g = &p->group;
+	const struct probe_slots *slot = probe_slots(g);
+	enum dtype t = (enum dtype)g->bound[slot->a].dtype;
+	enum dtype wt = slot->w == NO_SLOT ? t : (enum dtype)g->bound[slot->w].dtype;
 
-	return probe_batch_init(b, (enum dtype)g->bound[ADD_RMSNORM_A].dtype,
-				(enum dtype)g->bound[ADD_RMSNORM_W].dtype, g->rows, g->cols,
-				g->has_eps ? g->eps : 1e-5) ||
-	       probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	if (!probe_batch_init(b, t, wt, rows, g->cols, g->has_eps ? g->eps : 1e-5))
+		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	b->silu = g->pattern == &pattern_silu_mul;
+	return true;
+}
+
+bool bench_batch(struct probe *p, struct probe_batch *b)
+{
+	return bench_batch_rows(p, b, p->group.rows);
 }
 
 static bool compare(struct probe *p, struct bench *b, unsigned slot, CUdeviceptr with,
@@ -71,21 +80,20 @@ static bool compare(struct probe *p, struct bench *b, unsigned slot, CUdeviceptr
 static bool queue(struct probe *p, struct bench *b, const struct candidate *c, CUdeviceptr counter)
 {
 	struct group *g = &b->group;
-	size_t bytes = (size_t)g->rows * bench_row_bytes(g, ADD_RMSNORM_A);
+	const struct probe_slots *slot = probe_slots(g);
+	size_t bytes = (size_t)g->rows * bench_row_bytes(g, slot->a);
 	struct fused_launch l;
-	bool has_sum = g->bound[ADD_RMSNORM_SUM].use == BOUND_WRITE;
+	bool has_sum = g->bound[slot->mid].use == BOUND_WRITE;
 
 	if (fused_launch(g, c, &p->limits, &l))
 		return probe_ok(
 			p, p->cu.cuMemsetD8Async(counter, 0xff, sizeof(struct counters), p->stream),
 			"cuMemsetD8Async");
 	return probe_ok(p,
-			p->cu.cuMemsetD8Async(g->bound[ADD_RMSNORM_OUT].addr, POISON, bytes,
-					      p->stream),
+			p->cu.cuMemsetD8Async(g->bound[slot->out].addr, POISON, bytes, p->stream),
 			"cuMemsetD8Async") &&
-	       probe_launch(p, &l) &&
-	       (!has_sum || compare(p, b, ADD_RMSNORM_SUM, b->sum, counter)) &&
-	       compare(p, b, ADD_RMSNORM_OUT, b->out, counter + offsetof(struct counters, out));
+	       probe_launch(p, &l) && (!has_sum || compare(p, b, slot->mid, b->sum, counter)) &&
+	       compare(p, b, slot->out, b->out, counter + offsetof(struct counters, out));
 }
 
 /* The candidate without what makes no difference on rows that give no subnormal numbers. */

@@ -28,7 +28,8 @@ size_t bench_row_bytes(const struct group *g, unsigned slot);
 
 bool bench_open(struct probe *p, struct bench *b, int64_t rows);
 
-/* A batch with as many rows as the arena has. */
+/* Room for a batch with as many rows; with as many as the arena has. */
+bool bench_batch_rows(struct probe *p, struct probe_batch *b, int64_t rows);
 bool bench_batch(struct probe *p, struct probe_batch *b);
 
 /* Puts rows [from, from + group.rows) of the batch into a host image of the arena that holds

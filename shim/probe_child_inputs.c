@@ -334,6 +334,10 @@ void probe_batch_fill(struct probe_batch *b, enum probe_family f, uint64_t seed)
 					   f == PROBE_FAMILY_epsilon);
 
 	b->family = f;
+	if (b->silu) {
+		probe_batch_fill_silu(b, f, seed);
+		return;
+	}
 	s.x = malloc((size_t)b->cols * sizeof(*s.x));
 	if (!s.x)
 		return;

@@ -18,6 +18,7 @@ struct probe_batch {
 	enum probe_family family;
 	int64_t rows, cols;
 	enum dtype type, weight_type;
+	bool silu;  /* a is the gate, b what it is multiplied by; w and what follows mean nothing */
 	double eps; /* what the norm adds to the mean, as far as is known */
 	struct fields
 		hint; /* a spelling that 16-bit rows shall be hard for; zero is the usual one */
@@ -38,6 +39,11 @@ bool probe_batch_init(struct probe_batch *b, enum dtype type, enum dtype weight_
 void probe_batch_free(struct probe_batch *b);
 /* Fills b->rows rows; equal seeds give equal batches. */
 void probe_batch_fill(struct probe_batch *b, enum probe_family f, uint64_t seed);
+
+/* For batches of silu -> mul (probe_child_inputs_silu.c). `exact` is the table of all gates of a
+ * 16-bit type, where the batch has room for it, or one float out of each of as many equal stretches
+ * of all floats; for the others, what is said of sums holds for gate and factor alike. */
+void probe_batch_fill_silu(struct probe_batch *b, enum probe_family f, uint64_t seed);
 
 /* Numbers as bits of an element type, round to nearest even. */
 double probe_load(enum dtype t, const void *p, int64_t i);

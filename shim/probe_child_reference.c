@@ -13,22 +13,22 @@ void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t 
 		char *image)
 {
 	const struct group *g = &p->group;
-	size_t row = bench_row_bytes(g, ADD_RMSNORM_A);
+	const struct probe_slots *slot = probe_slots(g);
+	size_t row = bench_row_bytes(g, slot->a);
 
 	for (size_t i = 0; i + 8 <= p->arena_bytes; i += 8) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		memcpy(image + i, &seed, 8);
 	}
-	memcpy(probe_arena_row(p, image, ADD_RMSNORM_W, 0), batch->w,
-	       bench_row_bytes(g, ADD_RMSNORM_W));
+	if (slot->w != NO_SLOT)
+		memcpy(probe_arena_row(p, image, slot->w, 0), batch->w,
+		       bench_row_bytes(g, slot->w));
 	for (int64_t r = 0; r < g->rows; r++) {
 		int64_t k = from + r < batch->rows ? from + r : batch->rows - 1;
 
-		memcpy(probe_arena_row(p, image, ADD_RMSNORM_A, r), batch->a + (size_t)k * row,
-		       row);
+		memcpy(probe_arena_row(p, image, slot->a, r), batch->a + (size_t)k * row, row);
 		/* a and b may be one buffer: then b is what both are. */
-		memcpy(probe_arena_row(p, image, ADD_RMSNORM_B, r), batch->b + (size_t)k * row,
-		       row);
+		memcpy(probe_arena_row(p, image, slot->b, r), batch->b + (size_t)k * row, row);
 	}
 }
 
@@ -36,8 +36,9 @@ void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t 
  */
 static void adapt(const struct probe *p, struct probe_batch *batch)
 {
-	const struct bound *a = &p->group.bound[ADD_RMSNORM_A], *b = &p->group.bound[ADD_RMSNORM_B];
-	size_t row = bench_row_bytes(&p->group, ADD_RMSNORM_A);
+	const struct probe_slots *slot = probe_slots(&p->group);
+	const struct bound *a = &p->group.bound[slot->a], *b = &p->group.bound[slot->b];
+	size_t row = bench_row_bytes(&p->group, slot->a);
 
 	for (int64_t r = 0; r < batch->rows; r++) {
 		if (!a->pitch)
@@ -59,8 +60,9 @@ static bool upload(struct probe *p, CUdeviceptr to, const void *from, size_t byt
 bool bench_reference(struct probe *p, struct bench *b, const struct probe_batch *batch)
 {
 	struct group *g = &b->group;
-	size_t row = bench_row_bytes(g, ADD_RMSNORM_A), bytes = (size_t)batch->rows * row;
-	bool has_sum = g->bound[ADD_RMSNORM_SUM].use == BOUND_WRITE;
+	const struct probe_slots *slot = probe_slots(g);
+	size_t row = bench_row_bytes(g, slot->a), bytes = (size_t)batch->rows * row;
+	bool has_sum = g->bound[slot->mid].use == BOUND_WRITE;
 
 	adapt(p, (struct probe_batch *)batch);
 	for (int64_t from = 0; from < batch->rows; from += p->group.rows) {
@@ -72,16 +74,16 @@ bool bench_reference(struct probe *p, struct bench *b, const struct probe_batch 
 			size_t at = (size_t)(from + r) * row;
 
 			if (has_sum)
-				memcpy(b->sums + at,
-				       probe_arena_row(p, b->image, ADD_RMSNORM_SUM, r), row);
-			memcpy(b->outs + at, probe_arena_row(p, b->image, ADD_RMSNORM_OUT, r), row);
+				memcpy(b->sums + at, probe_arena_row(p, b->image, slot->mid, r),
+				       row);
+			memcpy(b->outs + at, probe_arena_row(p, b->image, slot->out, r), row);
 		}
 	}
 	g->rows = batch->rows;
-	return upload(p, g->bound[ADD_RMSNORM_A].addr, batch->a, bytes) &&
-	       upload(p, g->bound[ADD_RMSNORM_B].addr, batch->b, bytes) &&
-	       upload(p, g->bound[ADD_RMSNORM_W].addr, batch->w,
-		      bench_row_bytes(g, ADD_RMSNORM_W)) &&
+	return upload(p, g->bound[slot->a].addr, batch->a, bytes) &&
+	       upload(p, g->bound[slot->b].addr, batch->b, bytes) &&
+	       (slot->w == NO_SLOT ||
+		upload(p, g->bound[slot->w].addr, batch->w, bench_row_bytes(g, slot->w))) &&
 	       (!has_sum || upload(p, b->sum, b->sums, bytes)) &&
 	       upload(p, b->out, b->outs, bytes) &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload");

@@ -5,12 +5,13 @@
  * spellings that are left. A candidate wins only if every other one that is not the same arithmetic
  * was told apart from the program's kernels by some batch.
  */
+#include "shim/probe_child_search.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/log.h"
-#include "shim/probe_child_bench.h"
 
 enum {
 	PAIRS_MAX = 1 << 18,
@@ -25,18 +26,7 @@ enum {
 	CLOSE_BEST = 8, /* numerics = close: spellings, then orders, that go on */
 };
 
-struct search {
-	struct probe *p;
-	struct bench bench;
-	struct probe_batch one, many; /* a single row; as many as the types ask for */
-	struct trial *trial;
-	unsigned n;
-	bool close;
-	uint64_t seed;
-};
-
-/* Does the `inputs` option leave this family in? */
-static bool allowed(const struct probe *p, enum probe_family f)
+bool search_allowed(const struct probe *p, enum probe_family f)
 {
 	const char *name = probe_family_name(f), *at = p->inputs;
 	size_t len = strlen(name);
@@ -49,17 +39,18 @@ static bool allowed(const struct probe *p, enum probe_family f)
 	return false;
 }
 
-static bool filter(struct search *s, struct probe_batch *batch, enum probe_family f)
+bool search_filter(struct search *s, struct probe_batch *batch, enum probe_family f)
 {
 	unsigned before = s->n;
 	const struct candidate *hint;
 
 	/* Beside the largest float, being close to it or Inf is a matter of luck. */
-	if (!s->n || !allowed(s->p, f) || (s->close && f == PROBE_FAMILY_overflow))
+	if (!s->n || !search_allowed(s->p, f) || (s->close && f == PROBE_FAMILY_overflow))
 		return true;
 	/* Inputs hard for one of those that are left. */
 	hint = &s->trial[++s->seed % s->n].c;
-	candidate_unpack(hint->code, &batch->hint);
+	if (candidate_unpack(hint->code, &batch->hint))
+		memset(&batch->hint, 0, sizeof(batch->hint));
 	batch->eps = candidate_eps(&s->p->group, hint);
 	probe_batch_fill(batch, f, s->seed);
 	if (!bench_reference(s->p, &s->bench, batch) ||
@@ -80,7 +71,7 @@ static bool filter(struct search *s, struct probe_batch *batch, enum probe_famil
 static bool filter_singles(struct search *s, enum probe_family f, enum probe_family g)
 {
 	for (unsigned i = 0; i < SINGLES && s->n > FEW; i++)
-		if (!filter(s, &s->one, i % 2 ? g : f))
+		if (!search_filter(s, &s->one, i % 2 ? g : f))
 			return false;
 	return true;
 }
@@ -93,12 +84,16 @@ static unsigned rounds(const struct search *s)
 	return n < ROUNDS_MIN ? ROUNDS_MIN : n > ROUNDS_MAX ? ROUNDS_MAX : (unsigned)n;
 }
 
-/* Is more than one kind of arithmetic left? *other: the first that is not like the first. */
-static bool ambiguous(const struct search *s, unsigned *other)
+bool search_ambiguous(const struct search *s, unsigned *other)
 {
-	for (*other = 1; *other < s->n; (*other)++)
-		if (!candidate_same(&s->p->group, &s->trial[0].c, &s->trial[*other].c))
+	const struct group *g = &s->p->group;
+
+	for (*other = 1; *other < s->n; (*other)++) {
+		const struct candidate *x = &s->trial[0].c, *y = &s->trial[*other].c;
+
+		if (!candidate_same(g, x, y) && !(s->table && candidate_same_product(g, x, y)))
 			return true;
+	}
 	return false;
 }
 
@@ -109,8 +104,7 @@ static int by_differ(const void *a, const void *b)
 	return x->differ < y->differ ? -1 : x->differ > y->differ;
 }
 
-/* numerics = close has no end of candidates within a unit: the best few go on. */
-static void keep_best(struct search *s)
+void search_keep_best(struct search *s)
 {
 	if (!s->close || s->n <= CLOSE_BEST)
 		return;
@@ -133,12 +127,13 @@ static bool spellings(struct search *s, const struct candidate *order)
 	if (!filter_singles(s, PROBE_FAMILY_exact, PROBE_FAMILY_exact))
 		return false;
 	/* Rows of 16-bit numbers tell little each: as many as it takes. */
-	for (unsigned i = 0; i < rounds(s) && (!i || (!s->close && ambiguous(s, &other))); i++)
-		if (!filter(s, &s->many, PROBE_FAMILY_exact) ||
-		    !filter(s, &s->many, PROBE_FAMILY_tiny) ||
-		    !filter(s, &s->many, PROBE_FAMILY_extreme))
+	for (unsigned i = 0; i < rounds(s) && (!i || (!s->close && search_ambiguous(s, &other)));
+	     i++)
+		if (!search_filter(s, &s->many, PROBE_FAMILY_exact) ||
+		    !search_filter(s, &s->many, PROBE_FAMILY_tiny) ||
+		    !search_filter(s, &s->many, PROBE_FAMILY_extreme))
 			return false;
-	keep_best(s);
+	search_keep_best(s);
 	return true;
 }
 
@@ -175,12 +170,11 @@ static bool pairs(struct search *s, const struct candidate *order, unsigned nord
 	if (!filter_singles(s, PROBE_FAMILY_wide,
 			    s->one.type == DT_f16 ? PROBE_FAMILY_wide : PROBE_FAMILY_overflow))
 		return false;
-	keep_best(s);
+	search_keep_best(s);
 	return true;
 }
 
-/* Every family once, for what it checks; then those that separate, while more than one is left. */
-static bool all_families(struct search *s)
+bool search_all_families(struct search *s)
 {
 	static const enum probe_family apart[] = {PROBE_FAMILY_wide, PROBE_FAMILY_overflow,
 						  PROBE_FAMILY_exact, PROBE_FAMILY_epsilon,
@@ -189,13 +183,13 @@ static bool all_families(struct search *s)
 	int64_t idle = 0;
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
-		if (!filter(s, &s->many, (enum probe_family)f))
+		if (!search_filter(s, &s->many, (enum probe_family)f))
 			return false;
-	for (unsigned i = 0; i < rounds(s) && !s->close && ambiguous(s, &other); i++) {
+	for (unsigned i = 0; i < rounds(s) && !s->close && search_ambiguous(s, &other); i++) {
 		unsigned before = s->n;
 
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
-			if (!filter(s, &s->many, apart[k]))
+			if (!search_filter(s, &s->many, apart[k]))
 				return false;
 		/* Do these inputs not do it (the `inputs` option)? */
 		idle = s->n == before ? idle + s->many.rows : 0;
@@ -211,7 +205,7 @@ static bool choose(struct search *s)
 	char name[CANDIDATE_NAME_MAX], second[CANDIDATE_NAME_MAX];
 	unsigned other;
 
-	if (!s->close && ambiguous(s, &other)) {
+	if (!s->close && search_ambiguous(s, &other)) {
 		candidate_name(&s->trial[0].c, name);
 		candidate_name(&s->trial[other].c, second);
 		s->p->lasting = true;
@@ -233,23 +227,26 @@ static bool choose(struct search *s)
 
 static bool search(struct search *s, const struct candidate *order, unsigned norder)
 {
-	return spellings(s, &order[0]) && pairs(s, order, norder) && all_families(s);
+	if (s->p->group.pattern == &pattern_silu_mul)
+		return search_silu(s);
+	return spellings(s, &order[0]) && pairs(s, order, norder) && search_all_families(s);
 }
 
 bool probe_search(struct probe *p)
 {
-	const struct bound *x = &p->group.bound[ADD_RMSNORM_A], *w = &p->group.bound[ADD_RMSNORM_W];
-	enum dtype t = (enum dtype)x->dtype, wt = (enum dtype)w->dtype;
+	enum dtype t = (enum dtype)p->group.bound[probe_slots(&p->group)->a].dtype;
 	struct candidate *order = malloc(CANDIDATE_MAX_ORDERS * sizeof(*order));
 	struct search s = {.p = p, .trial = malloc(PAIRS_MAX * sizeof(*s.trial))};
-	int64_t rows = probe_batch_rows(t, p->group.cols);
-	double eps = p->group.has_eps ? p->group.eps : 1e-5;
+	bool silu = p->group.pattern == &pattern_silu_mul;
+	int64_t rows = silu ? search_silu_rows(p) : probe_batch_rows(t, p->group.cols);
+	int64_t few = silu ? search_silu_few(p) : 1;
 	unsigned norder;
 	bool ok;
 
-	if (!order || !s.trial || !probe_batch_init(&s.one, t, wt, 1, p->group.cols, eps) ||
-	    !probe_batch_init(&s.many, t, wt, rows, p->group.cols, eps))
+	if (!order || !s.trial)
 		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	if (!bench_batch_rows(p, &s.one, few) || !bench_batch_rows(p, &s.many, rows))
+		return false;
 	norder = candidate_orders(&p->group, order, CANDIDATE_MAX_ORDERS);
 	ok = bench_open(p, &s.bench, rows) && search(&s, order, norder);
 	if (ok && !s.n && p->close) {

@@ -10,6 +10,7 @@
 #include "config/log.h"
 #include "matcher/pattern.h"
 #include "matcher/sig.h"
+#include "shim/control.h"
 #include "shim/record.h"
 #include "shim/report.h"
 #include "shim/route.h"
@@ -106,6 +107,7 @@ static void start(void)
 		pthread_atfork(NULL, NULL, forked);
 		report_start();
 		record_start();
+		control_start();
 		__atomic_store_n(&process.on, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&gave_up, __ATOMIC_SEQ_CST))
 			__atomic_store_n(&process.on, 0, __ATOMIC_SEQ_CST);

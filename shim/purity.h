@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "matcher/reason.h"
-#include "shim/fatbin.h"
+#include "fused/fatbin.h"
 
 struct purity {
 	/* NONE; NOT_PURE; NOT_DETERMINISTIC (atomics on floating-point numbers, or compare-and-swap

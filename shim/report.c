@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/log.h"
 #include "matcher/sig.h"
+#include "shim/control.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -25,52 +27,82 @@ static struct {
 	bool list;
 	struct report_totals total;
 	unsigned capacity;
+	uint64_t started_ns;
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 void report_start(void)
 {
+	report.started_ns = now_ns();
 	report.list = process.config.opt.report && process.config.opt.report[0];
 }
 
-static void list_group(const struct group *g, enum outcome outcome, enum reason why)
+bool report_listing(void)
+{
+	return report.list;
+}
+
+static void list_group(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
+		       enum reason why)
 {
 	struct report_item *item;
 
 	if (report.total.nitem == report.capacity) {
 		unsigned more = report.capacity ? 2 * report.capacity : 1024;
-		void *p = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item))
-					     : NULL;
+		void *to = more <= LISTED_MAX ? realloc(report.total.item, more * sizeof(*item))
+					      : NULL;
 
-		if (!p) {
+		if (!to) {
 			report.list = false;
 			report.total.cut = true;
 			return;
 		}
-		report.total.item = p;
+		report.total.item = to;
 		report.capacity = more;
 	}
 	item = &report.total.item[report.total.nitem++];
-	item->pattern = pattern_id(g->pattern);
+	item->pattern = pattern_id(p);
 	item->outcome = outcome;
 	item->why = why;
-	item->nmember = g->pattern->nnode;
-	for (unsigned i = 0; i < item->nmember; i++)
-		item->launch[i] = g->member[i]->launch.index;
+	item->nmember = p->nnode;
+	memcpy(item->launch, launch, item->nmember * sizeof(*launch));
+}
+
+static void count(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
+		  enum reason why)
+{
+	struct report_pattern *t;
+
+	pthread_mutex_lock(&report.lock);
+	t = &report.total.pattern[pattern_id(p)];
+	t->outcome[outcome]++;
+	if (outcome == OUTCOME_REJECTED)
+		t->rejected[why]++;
+	if (report.list)
+		list_group(p, launch, outcome, why);
+	pthread_mutex_unlock(&report.lock);
 }
 
 void report_group(const struct group *g, enum outcome outcome, enum reason why)
 {
-	struct report_pattern *p;
+	uint64_t launch[PATTERN_MAX_NODES];
 
-	pthread_mutex_lock(&report.lock);
-	p = &report.total.pattern[pattern_id(g->pattern)];
-	p->outcome[outcome]++;
-	if (outcome == OUTCOME_REJECTED)
-		p->rejected[why]++;
-	if (report.list)
-		list_group(g, outcome, why);
-	pthread_mutex_unlock(&report.lock);
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		launch[i] = g->member[i]->launch.index;
+	count(g->pattern, launch, outcome, why);
 	record_group(g, outcome != OUTCOME_REJECTED, outcome == OUTCOME_CHECKED, why);
+}
+
+void report_fused(const struct pattern *p, const uint64_t *launch)
+{
+	count(p, launch, OUTCOME_FUSED, REASON_NONE);
 }
 
 const char *report_path(const char *pattern, char *path, unsigned size)
@@ -164,9 +196,57 @@ static void summary(const struct report_totals *t)
 	if (t->checked && n < sizeof(text))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu checked", t->checked);
 	if (t->rejected && n < sizeof(text))
-		snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+	if (t->counts.unlooked && n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, ", %llu launches no longer looked at",
+			 t->counts.unlooked);
 	log_always("%s launches became %s: %s", grouped(t->launches, before),
 		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text);
+}
+
+/* Lock held. */
+static void add_up(struct report_totals *t)
+{
+	t->counts = report_counts;
+	t->launches = report_counts.nameless;
+	t->known_kernels = t->fused = t->checked = t->rejected = 0;
+	kernels_each(count_kernel, t);
+	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
+		t->fused += t->pattern[p].outcome[OUTCOME_FUSED];
+		t->checked += t->pattern[p].outcome[OUTCOME_CHECKED];
+		t->rejected += t->pattern[p].outcome[OUTCOME_REJECTED];
+	}
+}
+
+/* Ends the phase that began at the last switch. Lock held, totals added up. */
+static void end_phase(struct report_totals *t)
+{
+	static struct report_phase before; /* sums up to the last switch */
+	struct report_phase sum = {.ns = now_ns() - report.started_ns,
+				   .launches = t->launches,
+				   .sent = t->launches - t->counts.removed + t->counts.substitute,
+				   .fused = t->counts.substitute,
+				   .checked = t->checked};
+
+	if (t->nphase == REPORT_PHASES)
+		return;
+	t->phase[t->nphase++] = (struct report_phase){.on = control_on(),
+						      .ns = sum.ns - before.ns,
+						      .launches = sum.launches - before.launches,
+						      .sent = sum.sent - before.sent,
+						      .fused = sum.fused - before.fused,
+						      .checked = sum.checked - before.checked};
+	before = sum;
+}
+
+void report_phase(void)
+{
+	pthread_mutex_lock(&report.lock);
+	add_up(&report.total);
+	/* The last place is for what runs until the end. */
+	if (report.total.nphase + 1 < REPORT_PHASES)
+		end_phase(&report.total);
+	pthread_mutex_unlock(&report.lock);
 }
 
 void report_exit(void)
@@ -176,14 +256,9 @@ void report_exit(void)
 	FILE *f;
 
 	pthread_mutex_lock(&report.lock);
-	report.total.counts = report_counts;
-	report.total.launches = report_counts.nameless;
-	kernels_each(count_kernel, &report.total);
-	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
-		report.total.fused += report.total.pattern[p].outcome[OUTCOME_FUSED];
-		report.total.checked += report.total.pattern[p].outcome[OUTCOME_CHECKED];
-		report.total.rejected += report.total.pattern[p].outcome[OUTCOME_REJECTED];
-	}
+	add_up(&report.total);
+	if (report.total.nphase)
+		end_phase(&report.total);
 	if (report.total.launches && o->summary)
 		summary(&report.total);
 	if (report.total.launches && o->report && o->report[0]) {

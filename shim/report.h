@@ -19,6 +19,7 @@ struct report_counts {
 	unsigned long long substitute; /* fused launches sent in their place */
 	unsigned long long own;        /* snapshots, candidates and compares of live checks */
 	unsigned long long held, completed, timed_out;
+	unsigned long long unlooked; /* launches passed over because nothing came of their like */
 };
 extern struct report_counts report_counts;
 
@@ -27,6 +28,14 @@ void report_start(void);
 
 /* One completed match. */
 void report_group(const struct group *g, enum outcome outcome, enum reason why);
+/* The same for a fused group of which only the launches' indices are at hand. */
+void report_fused(const struct pattern *p, const uint64_t *launch);
+/* Is every group to be listed (until there are too many)? */
+bool report_listing(void);
+
+/* Fusion is about to be switched off or on (control.h): what was counted since the last switch is
+ * listed by itself. */
+void report_phase(void);
 
 /* Writes summary and report; called at exit, after held launches were submitted. */
 void report_exit(void);

@@ -49,6 +49,22 @@ static void json_patterns(FILE *f, const struct report_totals *t)
 	fputs("\n  },\n", f);
 }
 
+/* Absent where fusion was never switched. */
+static void json_phases(FILE *f, const struct report_totals *t)
+{
+	fputs("  \"phases\": [", f);
+	for (unsigned i = 0; i < t->nphase; i++) {
+		const struct report_phase *p = &t->phase[i];
+
+		fprintf(f,
+			"%s\n    {\"fusion\": %s, \"seconds\": %.6f, \"launches\": %llu, \"sent\": "
+			"%llu, \"fused\": %llu, \"checked\": %llu}",
+			i ? "," : "", p->on ? "true" : "false", (double)p->ns / 1e9, p->launches,
+			p->sent, p->fused, p->checked);
+	}
+	fputs("\n  ],\n", f);
+}
+
 static void json_groups(FILE *f, const struct report_totals *t)
 {
 	fputs("  \"groups\": [", f);
@@ -125,6 +141,8 @@ void report_json(FILE *f, const struct report_totals *t)
 	fprintf(f, "  \"held\": {\"held\": %llu, \"completed\": %llu, \"timed_out\": %llu},\n",
 		c->held, c->completed, c->timed_out);
 	json_patterns(f, t);
+	if (t->nphase)
+		json_phases(f, t);
 	json_groups(f, t);
 	fputs("  \"verdicts\": [", f);
 	verdict_each(json_verdict, &walk);

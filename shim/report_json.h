@@ -3,6 +3,7 @@
 #ifndef AF_SHIM_REPORT_JSON_H
 #define AF_SHIM_REPORT_JSON_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "shim/report.h"
@@ -17,7 +18,18 @@ struct report_item {
 	uint64_t launch[PATTERN_MAX_NODES]; /* launch indices, as recordings count them */
 };
 
+/* From one switch of fusion to the next. */
+struct report_phase {
+	bool on;
+	uint64_t ns;
+	unsigned long long launches, sent, fused, checked;
+};
+
+enum { REPORT_PHASES = 256 };
+
 struct report_totals {
+	struct report_phase phase[REPORT_PHASES]; /* the last one goes on to the end */
+	unsigned nphase;
 	struct report_pattern pattern[PATTERN_COUNT];
 	struct report_item *item;
 	unsigned nitem;

@@ -65,13 +65,21 @@ static const char *const state_name[] = {[VERDICT_NEW] = "new",
 					 [VERDICT_USABLE] = "usable",
 					 [VERDICT_REJECTED] = "rejected"};
 
-static struct site *site_locked(uint64_t hash)
+static struct site *find_locked(uint64_t hash)
 {
 	struct site_entry *e;
 
 	HASH_FIND(hh, store.site, &hash, sizeof(hash), e);
-	if (e)
-		return &e->s;
+	return e ? &e->s : NULL;
+}
+
+static struct site *site_locked(uint64_t hash)
+{
+	struct site *s = find_locked(hash);
+	struct site_entry *e;
+
+	if (s)
+		return s;
 	if (store.nsite >= SITE_MAX || !(e = calloc(1, sizeof(*e))))
 		return NULL;
 	e->s.hash = hash;
@@ -86,6 +94,16 @@ struct site *verdict_site(uint64_t hash)
 
 	pthread_mutex_lock(&store.lock);
 	s = site_locked(hash);
+	pthread_mutex_unlock(&store.lock);
+	return s;
+}
+
+struct site *verdict_site_find(uint64_t hash)
+{
+	struct site *s;
+
+	pthread_mutex_lock(&store.lock);
+	s = find_locked(hash);
 	pthread_mutex_unlock(&store.lock);
 	return s;
 }
@@ -177,7 +195,7 @@ static uint64_t fingerprint(const struct group *g, const struct ours *o)
 			uint64_t site;
 			uint32_t grid[3], pad;
 		} m = {l->kernel,
-		       key_site(l, &g->member[i]->op),
+		       key_noted(l, &g->member[i]->op),
 		       {l->grid[0], l->grid[1], l->grid[2]},
 		       0};
 

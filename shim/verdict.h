@@ -36,8 +36,10 @@ struct verdict {
 	unsigned checks;               /* live checks passed in this process */
 	unsigned long long fused;      /* substitutions in this process */
 	unsigned long long sampled_at; /* value of `fused` at the last live check */
-	int64_t due;         /* rows beyond the proven ones that want a live check; 0: none */
-	bool marked;         /* the crash marker is on disk */
+	int64_t due; /* rows beyond the proven ones that want a live check; 0: none */
+	unsigned seen,
+		gap; /* the site's `begins` when it was last seen, and since the time before */
+	bool marked; /* the crash marker is on disk */
 	bool first_use_over; /* our kernel ran to its end once in this process */
 	char detail[160];
 	int64_t slower[VERDICT_SLOWER]; /* rows at which the profile says that fusing costs */
@@ -75,7 +77,8 @@ void verdict_unmark_all(void);
  */
 struct site {
 	uint64_t hash;
-	struct verdict *verdict; /* of the last group that began here; NULL: only known from disk */
+	struct verdict *open; /* a verdict seen here that wanted a live check, or NULL */
+	unsigned begins;      /* matches that began here */
 	bool expected;   /* a group with a usable verdict has begun here (this run or before) */
 	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
 	unsigned misses; /* held launches in a row that were sent on unfused */
@@ -84,6 +87,9 @@ struct site {
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */
 struct site *verdict_site(uint64_t hash);
+/* The site's record, or NULL where there is none: most decoded launches begin nothing, and those
+ * whose arguments change each time (a position) would fill the table. */
+struct site *verdict_site_find(uint64_t hash);
 
 /* For reports. Strings are valid during the call. */
 struct verdict_info {

@@ -102,7 +102,7 @@ void wayout_arm(struct window *w)
 	if (!w->held)
 		__atomic_store_n(&w->held_since, now_ns(), __ATOMIC_RELEASE);
 	__atomic_add_fetch(&w->arms, 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&w->held, seq_held(w->seq), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&w->held, seq_held(w->seq) + w->nrun, __ATOMIC_SEQ_CST);
 	if (!w->wayout_started) {
 		if (worker_thread(wayout_main, w, "autofuse-out")) {
 			process_off("no thread could be started");

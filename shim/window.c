@@ -14,9 +14,10 @@
 #include "shim/window_state.h"
 
 /* Longest wait for a window whose holder is stuck in the driver (a full queue), see lock_other. */
-enum { STUCK_S = 2 };
+enum { STUCK_S = 2, CHECK_LAUNCHES = 64 };
 
 unsigned window_watch;
+unsigned window_waiting;
 unsigned window_captures;
 struct window *window_all[WINDOW_MAX];
 unsigned window_count;
@@ -65,6 +66,14 @@ static struct window *find(const struct ours *o, CUstream stream, int thread)
 		if (is(window_all[i], o, stream, thread))
 			return here.last = window_all[i];
 	return NULL;
+}
+
+struct window *window_here(CUstream stream, bool ptsz)
+{
+	enum stream_kind kind = resolve(&stream, ptsz);
+	const struct ours *o = ours_get(NULL);
+
+	return o ? find(o, stream, kind == STREAM_PER_THREAD ? my_tid() : 0) : NULL;
 }
 
 static bool fill(struct window *w, const struct ours *o, CUstream stream, enum stream_kind kind,
@@ -119,9 +128,14 @@ static struct window *make(const struct ours *o, CUstream stream, enum stream_ki
 
 void window_update(struct window *w)
 {
-	unsigned held = seq_held(w->seq);
+	unsigned held = seq_held(w->seq) + w->nrun;
 	bool watched = held || seq_open(w->seq) || w->pending || w->nfree || w->check.arena;
+	bool waiting = w->nrun || seq_waiting(w->seq);
 
+	if (waiting != w->waiting) {
+		__atomic_store_n(&w->waiting, waiting, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&window_waiting, waiting ? 1 : -1u, __ATOMIC_SEQ_CST);
+	}
 	__atomic_store_n(&w->held, held, __ATOMIC_RELEASE);
 	if (watched == w->watched)
 		return;
@@ -263,6 +277,8 @@ static void flush_touching(const struct window *self, struct range r)
 
 		if (w == self || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || !lock_other(w))
 			continue;
+		if (w->used)
+			window_settle(w);
 		touches = w->used && seq_touches(w->seq, r);
 		pthread_mutex_unlock(&w->lock);
 		e = touches ? flush_other(w, REASON_BARRIER) : CUDA_SUCCESS;
@@ -289,6 +305,7 @@ bool window_free_async(CUdeviceptr ptr, CUstream stream, bool ptsz, CUresult *er
 		return false;
 	}
 	pthread_mutex_lock(&w->lock);
+	window_settle(w);
 	if (w->pending) {
 		*err = w->pending;
 		w->pending = CUDA_SUCCESS;
@@ -320,9 +337,12 @@ static void elsewhere(const struct window *self, const struct ours *o, const str
 	for (unsigned i = 0; i < n; i++) {
 		struct window *w = window_all[i];
 
-		if (w == self || !w->used || w->ours != o || pthread_mutex_trylock(&w->lock))
+		if (w == self || !w->used || w->ours != o ||
+		    !__atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE) ||
+		    pthread_mutex_trylock(&w->lock))
 			continue;
 		if (w->used) {
+			window_settle(w);
 			w->finish_check = false;
 			seq_elsewhere(w->seq, l, op, &out);
 			r = window_submit(w, out.flush, out.nflush);
@@ -333,6 +353,14 @@ static void elsewhere(const struct window *self, const struct ours *o, const str
 	}
 }
 
+void window_holds(struct window *w)
+{
+	if (!w->held)
+		here.held = w;
+	__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
+	wayout_arm(w);
+}
+
 static CUresult act(struct window *w, const struct launch *l, const struct op *op,
 		    const struct seq_out *out, const struct own_launch *own)
 {
@@ -340,10 +368,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 
 	switch (out->act) {
 	case SEQ_HOLD:
-		if (!w->held)
-			here.held = w;
-		__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
-		wayout_arm(w);
+		window_holds(w);
 		return CUDA_SUCCESS;
 	case SEQ_FUSE:
 		if (window_fuse(w, out->group))
@@ -354,6 +379,9 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 	case SEQ_PASS:
 		break;
 	}
+	/* A match that never completes must not keep the memory of checks to itself. */
+	if (w->want_check && w->check.arena && l->index - w->check_index > CHECK_LAUNCHES)
+		check_cancel(&w->check, w->ours, w->stream);
 	if (w->want_check && !w->check.arena) {
 		struct member m = {.launch = *l, .op = *op};
 
@@ -367,10 +395,14 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 	r = own->send(own);
 	if (!w->finish_check)
 		return r;
-	if (r)
+	if (r) {
 		check_cancel(&w->check, w->ours, w->stream);
-	else
+	} else {
 		check_run(&w->check, w->ours, w->stream, out->group, w->verdict);
+		/* The answer comes later; until then others need not stand back for it. */
+		w->verdict->sampled_at = w->verdict->fused;
+		w->verdict->due = 0;
+	}
 	return r;
 }
 
@@ -395,7 +427,9 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	struct seq_out out;
 	CUresult r;
 
-	if (o && !w && op->code != OP_opaque)
+	/* Some queries about a capturing stream spoil the capture; nothing is held during one. */
+	if (o && !w && op->code != OP_opaque &&
+	    !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		w = make(o, stream, kind, thread);
 	if (!w || op->code == OP_opaque) {
 		/* Nothing is held for this launch's sake; it still ends what it may conflict with.
@@ -415,6 +449,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 		elsewhere(w, o, l, op);
 	flush_related(o, w, w->kind);
 	pthread_mutex_lock(&w->lock);
+	window_settle(w);
 	if (w->pending) {
 		r = w->pending;
 		w->pending = CUDA_SUCCESS;
@@ -444,11 +479,15 @@ static void drop(struct window *w)
 
 	pthread_mutex_lock(&w->lock);
 	if (w->used) {
+		window_settle(w);
+		window_forget_all(w);
 		seq_barrier(w->seq, REASON_BARRIER, &out);
 		seq_free(w->seq);
 		if (w->watched)
 			__atomic_sub_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
-		w->watched = false;
+		if (w->waiting)
+			__atomic_sub_fetch(&window_waiting, 1, __ATOMIC_SEQ_CST);
+		w->watched = w->waiting = false;
 		w->held = w->nfree = 0;
 		w->pending = CUDA_SUCCESS;
 		w->check.arena = NULL;
@@ -481,6 +520,6 @@ void window_drop_context(CUcontext ctx)
 void window_forked(void)
 {
 	/* Locks may be held by threads that do not exist here: touch nothing but the switch. */
-	window_watch = 0;
+	window_watch = window_waiting = 0;
 	here.held = here.last = NULL;
 }

@@ -19,6 +19,8 @@
  * read it without a lock: at 0 a call has nothing to do here and goes straight to the driver.
  */
 extern unsigned window_watch;
+/* How many windows have open matches, dead ones included. */
+extern unsigned window_waiting;
 
 /* Number of streams being captured in this process; atomic. */
 extern unsigned window_captures;

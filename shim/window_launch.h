@@ -21,4 +21,11 @@ struct own_launch {
  */
 CUresult window_launch(const struct own_launch *own, struct launch *l, const struct op *op);
 
+/*
+ * The short way for a launch that begins or continues a group which was fused before with the very
+ * same arguments: true if it was held or its group fused, *r being the program's answer. False: the
+ * launch has to go through window_launch, and all is as if this had not been asked.
+ */
+bool window_recall(const struct own_launch *own, struct launch *l, CUresult *r);
+
 #endif

@@ -3,6 +3,8 @@
 #include "config/log.h"
 #include "matcher/key.h"
 #include "matcher/legal.h"
+#include "shim/control.h"
+#include "shim/kernels.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/report.h"
@@ -11,6 +13,7 @@
 enum {
 	SHMEM_PLAIN = 48 << 10, /* dynamic shared memory that needs no opt-in attribute */
 	GRID_YZ_MAX = 65535,
+	CHECK_ANY = 61, /* every so manieth match is checked while a verdict waits for its check */
 };
 
 static int state_of(const struct verdict *v)
@@ -26,16 +29,65 @@ static bool shape_proven(const struct launch *l)
 	       l->grid[1] <= GRID_YZ_MAX && l->grid[2] <= GRID_YZ_MAX && l->grid[0] <= INT32_MAX;
 }
 
-/* Does a launch with so many elements want a live check instead of being held? */
-static bool check_wanted(const struct verdict *v, int64_t elements)
+/* Does the verdict want a live check of one of its groups? */
+static bool check_wanted(const struct verdict *v)
 {
 	const struct options *o = &process.config.opt;
+	int state = state_of(v);
 
-	if (state_of(v) == VERDICT_CHECKING || o->verify == VERIFY_ALWAYS ||
-	    (v->due && elements >= v->due * v->cols))
-		return true;
-	return o->verify == VERIFY_SAMPLE &&
-	       v->fused - v->sampled_at >= (unsigned long)o->sample_every;
+	if (state == VERDICT_USABLE)
+		return v->due || o->verify == VERIFY_ALWAYS ||
+		       (o->verify == VERIFY_SAMPLE &&
+			v->fused - v->sampled_at >= (unsigned long)o->sample_every);
+	return state == VERDICT_CHECKING;
+}
+
+/*
+ * Is the match that now begins at s one to check instead of being held? Groups of several verdicts
+ * may begin at one site (each residual add of a model feeds another norm), and which one it is
+ * shows when its last member comes. Programs repeat themselves: the guess is that as many others
+ * come in between as the last time. Now and then any will do, should the guess never be right.
+ */
+static bool check_now(struct site *s)
+{
+	const struct verdict *v = s->open;
+
+	if (process.config.opt.verify == VERIFY_ALWAYS)
+		return s->expected || v;
+	if (!v)
+		return false;
+	if (!check_wanted(v)) {
+		s->open = NULL;
+		return false;
+	}
+	return s->begins - v->seen == v->gap || s->begins % CHECK_ANY == 0;
+}
+
+/* Is this a stream and a time at which launches can be held at all? */
+static bool holding(const struct window *w)
+{
+	return w->kind != STREAM_PER_THREAD && !process.launch_blocking && w->ours->ready &&
+	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on && control_on();
+}
+
+bool window_may_recall(const struct window *w, const struct site *s)
+{
+	return holding(w) && s->expected && !s->skip && !s->open &&
+	       process.config.opt.verify != VERIFY_ALWAYS;
+}
+
+bool window_may_refuse(const struct window *w, const struct verdict *v)
+{
+	return holding(w) && state_of(v) == VERDICT_USABLE;
+}
+
+void window_seen(struct site *s, struct verdict *v)
+{
+	v->gap = s->begins - v->seen;
+	v->seen = s->begins;
+	s->misses = 0;
+	if (!s->open && check_wanted(v))
+		s->open = v;
 }
 
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
@@ -43,17 +95,15 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 	struct window *w = arg;
 	struct site *s;
 
-	if (w->kind == STREAM_PER_THREAD || process.launch_blocking || !w->ours->ready ||
-	    __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) || !process.on)
+	if (!holding(w))
 		return false;
 	if (node)
 		return shape_proven(&m->launch);
-	s = verdict_site(key_site(&m->launch, &m->op));
+	s = verdict_site(key_noted(&m->launch, &m->op));
 	if (!s)
 		return false;
-	if (s->verdict && state_of(s->verdict) >= VERDICT_CHECKING &&
-	    state_of(s->verdict) != VERDICT_REJECTED &&
-	    check_wanted(s->verdict, m->op.rows * m->op.cols)) {
+	s->begins++;
+	if (check_now(s)) {
 		w->want_check = true;
 		return false;
 	}
@@ -75,7 +125,7 @@ static enum reason memory(void *arg, struct range r, const struct launch *l, int
 
 static bool enabled(void *arg, const struct pattern *p)
 {
-	return process.pattern_on[pattern_id(p)];
+	return process.pattern_on[pattern_id(p)] && control_on();
 }
 
 /* The probe ran every member between canaries: other launches at these sites may be crossed. */
@@ -108,15 +158,19 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	legal_bytes(g, &unfused, &fused);
 	if (fused > unfused)
 		return REASON_NOT_PROFITABLE;
+	if (!fused_can(g))
+		return REASON_NO_KERNEL;
 	if (!w->ours->ready || !(v = verdict_of(g, w->ours)))
 		return REASON_NO_VERDICT;
-	s = verdict_site(key_site(&g->member[0]->launch, &g->member[0]->op));
+	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);
 	slower = verdict_slower(v, g->rows);
+	if (state != VERDICT_REJECTED)
+		kernels_promise(g->member[0]->launch.kernel);
 	if (s) {
-		s->verdict = v;
-		s->expected = state == VERDICT_USABLE && !slower;
-		s->misses = 0;
+		s->expected = !slower && (state == VERDICT_USABLE ||
+					  (s->expected && state != VERDICT_REJECTED));
+		window_seen(s, v);
 	}
 	if (slower)
 		return REASON_NOT_PROFITABLE;
@@ -140,6 +194,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	if (g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
 		v->due = g->rows;
+		if (s && !s->open)
+			s->open = v;
 		return REASON_NO_VERDICT;
 	}
 	w->verdict = v;

@@ -14,6 +14,8 @@ enum { WINDOW_MAX = 64, WINDOW_FREES = 16 };
 /* How a stream orders itself against the legacy default stream of its context. */
 enum stream_kind { STREAM_NONBLOCKING, STREAM_BLOCKING, STREAM_LEGACY, STREAM_PER_THREAD };
 
+struct memo; /* groups that were fused before, see window_memo.c */
+
 struct window {
 	pthread_mutex_t lock;
 	/* Who it is; constant from creation to drop. */
@@ -29,11 +31,14 @@ struct window {
 	unsigned nfree;
 	struct check check;   /* live check under way */
 	uint64_t check_index; /* launch index of its first member */
+	struct memo *memo;    /* remembered groups; NULL until there is one */
+	unsigned nrun;        /* launches held by it, unknown to the planner */
 	/* Answers of the policy to the launch in hand. */
 	struct verdict *verdict; /* of the group just asked for */
 	bool want_check, finish_check;
 	/* Read without the lock. */
 	bool watched;        /* counted in window_watch */
+	bool waiting;        /* counted in window_waiting */
 	unsigned held;       /* launches held now */
 	unsigned activity;   /* bumped by driver calls of the holding thread */
 	unsigned arms;       /* bumped whenever a launch becomes held */
@@ -57,6 +62,26 @@ bool window_fuse(struct window *w, const struct group *g);
 CUresult window_frees(struct window *w);
 /* Brings watched/held and window_watch up to date. Lock held. */
 void window_update(struct window *w);
+/* May a launch at that site, which began groups that were fused, be held? Lock held. */
+bool window_may_recall(const struct window *w, const struct site *s);
+/* May a group fused before with that verdict be fused again? Lock held. */
+bool window_may_refuse(const struct window *w, const struct verdict *v);
+/* A group of that verdict which began at s is complete. Lock held. */
+void window_seen(struct site *s, struct verdict *v);
+/* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.
+ */
+bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct fused_launch *l);
+/* Remembers the group just fused by that launch. Lock held. */
+void window_remember(struct window *w, const struct group *g, struct verdict *v, CUfunction f,
+		     const struct fused_launch *l);
+/* Lets the planner know of the launches that a remembered group holds; they may be sent by that.
+ * Before anything else is done with the planner. Lock held. */
+void window_settle(struct window *w);
+void window_forget_all(struct window *w); /* remembered groups. Lock held */
+/* The window of that stream argument in the current context, or NULL. */
+struct window *window_here(CUstream stream, bool ptsz);
+/* A launch was held: the exit and the way out know. Lock held. */
+void window_holds(struct window *w);
 /* All windows in use, for loops without locks; some slots may be NULL. */
 extern struct window *window_all[WINDOW_MAX];
 extern unsigned window_count;

@@ -56,7 +56,7 @@ static CUresult send(const struct window *w, const struct launch *l)
 /* A launch held in vain: hold less at that site. */
 static void missed(const struct member *m)
 {
-	struct site *s = verdict_site(key_site(&m->launch, &m->op));
+	struct site *s = verdict_site(key_noted(&m->launch, &m->op));
 
 	if (s && ++s->misses >= MISSES_MAX) {
 		unsigned shift = s->misses < SKIP_SHIFT_MAX ? s->misses : SKIP_SHIFT_MAX;
@@ -111,6 +111,7 @@ CUresult window_flush(struct window *w, enum reason why)
 	struct seq_out out;
 	CUresult r, f;
 
+	window_settle(w);
 	seq_barrier(w->seq, why, &out);
 	r = window_submit(w, out.flush, out.nflush);
 	if (w->check.arena) {
@@ -123,24 +124,14 @@ CUresult window_flush(struct window *w, enum reason why)
 	return r ? r : f;
 }
 
-bool window_fuse(struct window *w, const struct group *g)
+bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct fused_launch *l)
 {
-	struct verdict *v = w->verdict;
-	struct fused_launch l;
-	void *params[] = {l.params};
-	CUfunction f;
+	void *params[] = {l->params};
 	CUresult r;
 
-	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
-	    !(f = ours_function(w->ours, l.kernel)))
-		return false;
 	verdict_mark(v);
-	if (times_on)
-		times_before();
-	r = real.cuLaunchKernel(f, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1],
-				l.block[2], l.shmem, w->stream, params, NULL);
-	if (times_on)
-		times_after_group(g, &v->key, g->rows, false);
+	r = real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+				l->block[2], l->shmem, w->stream, params, NULL);
 	if (r) {
 		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched",
 			       false);
@@ -152,9 +143,30 @@ bool window_fuse(struct window *w, const struct group *g)
 	v->fused++;
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
-	report_group(g, OUTCOME_FUSED, REASON_NONE);
-	__atomic_fetch_add(&report_counts.removed, g->pattern->nnode, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.removed, v->pattern->nnode, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.completed, g->pattern->nnode - 1u, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.completed, v->pattern->nnode - 1u, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool window_fuse(struct window *w, const struct group *g)
+{
+	struct verdict *v = w->verdict;
+	struct fused_launch l;
+	CUfunction f;
+	bool sent;
+
+	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
+	    !(f = ours_function(w->ours, l.kernel)))
+		return false;
+	if (times_on)
+		times_before();
+	sent = window_send_fused(w, v, f, &l);
+	if (times_on)
+		times_after_group(g, &v->key, g->rows, false);
+	if (!sent)
+		return false;
+	report_group(g, OUTCOME_FUSED, REASON_NONE);
+	window_remember(w, g, v, f, &l);
 	return true;
 }

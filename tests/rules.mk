@@ -5,9 +5,10 @@ include tests/apps/rules.mk
 include tests/unit/rules.mk
 include tests/preload/rules.mk
 include tests/gpu/rules.mk
+include tests/fuzz/rules.mk
 
 TEST_DEPS := $(O)/libautofuse.so $(O)/autofuse $(SOFTGPU_LIBS) $(APPS) $(UNIT_TESTS) $(SOFTGPU_TESTS) \
-	$(GPU_PROGRAMS) $(PRELOAD_TESTS)
+	$(GPU_PROGRAMS) $(PRELOAD_TESTS) $(FUZZERS)
 
 .PHONY: demo-run check-run tests asan
 demo-run: $(O)/libautofuse.so $(O)/autofuse $(SOFTGPU_LIBS) $(DEMO_APPS)

@@ -35,6 +35,15 @@ finding "$({
 } | while read -r word; do
 	grep -qF "\`$word\`" README.md || echo "$word"
 done)" "not in README.md"
+# Every operation and every word of a signature has its line in the how-to, every pattern its row.
+finding "$({
+	grep -oE '^(OPCODE|ROLE)\(\w+' matcher/opcode.def matcher/role.def | cut -d'(' -f2
+} | while read -r word; do
+	grep -qE "^\|[^|]*\b$word\b" docs/ADD_A_SIGNATURE.md || echo "$word"
+done)" "not in docs/ADD_A_SIGNATURE.md"
+finding "$(grep -oE '^PATTERN\(\w+' matcher/pattern.def | cut -d'(' -f2 | while read -r word; do
+	grep -qF "| \`$word\` |" docs/PATTERNS.md || echo "$word"
+done)" "not in docs/PATTERNS.md"
 # Own header first, so that each header stands alone.
 finding "$(for f in $(find config matcher fused shim -name '*.c'); do
 	h=${f%.c}.h

@@ -8,7 +8,7 @@
 #include "tools/args.h"
 #include "tools/commands.h"
 
-static int plan(const char *path, bool json, const bool on[PATTERN_COUNT])
+int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out)
 {
 	struct plan_result streams = {0}, graphs = {0}, *r;
 	struct planning *p;
@@ -25,10 +25,11 @@ static int plan(const char *path, bool json, const bool on[PATTERN_COUNT])
 		planning_finish(p);
 		r = graphs.graph ? &graphs : &streams;
 		plan_sort(r);
-		(json ? plan_print_json : plan_print_text)(r, stdout);
+		(json ? plan_print_json : plan_print_text)(r, out);
 		if (!sig_count() && !json)
-			printf("\nNo signatures are known: name the program's kernels in [kernel] "
-			       "sections.\n");
+			fprintf(out,
+				"\nNo signatures are known: name the program's kernels in [kernel] "
+				"sections.\n");
 		rc = trace_errors(t) ? EXIT_BAD_INPUT : 0;
 	}
 	planning_free(p);
@@ -69,7 +70,7 @@ int command_plan(int argc, char **argv)
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, on);
-	rc = plan(path, json, on);
+	rc = plan_file(path, json, on, stdout);
 	config_free(&c);
 	return rc;
 }

@@ -20,6 +20,12 @@ struct plan_unknown {
 	bool known; /* a signature knows the kernel, but not with these arguments */
 };
 
+struct plan_known {
+	const struct kernel *kernel;
+	uint64_t launches;
+	char what[256]; /* the first launch's operation and operands; "=>" before what it writes */
+};
+
 /* Somebody who wants to hear more than counts. Launches come in the order of their numbers
  * (l->index), each before the groups that it completes. */
 struct plan_watch {
@@ -37,6 +43,8 @@ struct plan_result {
 	size_t ngroup;
 	struct plan_unknown *unknown; /* most launches first, after plan_sort */
 	size_t nunknown;
+	struct plan_known *known; /* likewise */
+	size_t nknown;
 	bool graph; /* launches are kernel nodes of graphs */
 };
 
@@ -45,9 +53,12 @@ void plan_add_unknown(struct plan_result *r, const struct kernel *k);
 /* A launch was numbered and decoded; why: as decode_launch said. */
 void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thread,
 		     const struct op *op, enum reason why);
+void plan_add_known(struct plan_result *r, const struct kernel *k, const struct op *op);
 void plan_sort(struct plan_result *r);
+void plan_sort_known(struct plan_result *r);
 void plan_result_free(struct plan_result *r);
 void plan_print_json(const struct plan_result *r, FILE *f);
+void plan_print_known(const struct plan_result *r, FILE *f, size_t most);
 void plan_print_text(const struct plan_result *r, FILE *f);
 
 /* The streams of a trace, each with its planner. */
@@ -87,5 +98,9 @@ void planning_free(struct planning *p);
 /* Class of a driver call by name, as matcher/calls.def and its default rule say. */
 enum plan_class { PLAN_neutral, PLAN_stream, PLAN_all };
 enum plan_class plan_class(const char *call, bool has_stream);
+
+/* Plans a recorded trace with the signatures compiled so far and prints the result to out. The exit
+ * status of the command. */
+int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out);
 
 #endif

@@ -77,11 +77,23 @@ static json_t *json_unknown(const struct plan_result *r)
 	return list;
 }
 
+static json_t *json_known(const struct plan_result *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nknown; i++)
+		json_array_append_new(list, json_pack("{s:s, s:I, s:s}", "kernel",
+						      r->known[i].kernel->name, "launches",
+						      (json_int_t)r->known[i].launches, "first",
+						      r->known[i].what));
+	return list;
+}
+
 void plan_print_json(const struct plan_result *r, FILE *f)
 {
-	json_t *all =
-		json_pack("{s:I, s:o, s:o, s:o}", "launches", (json_int_t)r->launches, "groups",
-			  json_groups(r), "summary", json_summary(r), "unknown", json_unknown(r));
+	json_t *all = json_pack("{s:I, s:o, s:o, s:o, s:o}", "launches", (json_int_t)r->launches,
+				"groups", json_groups(r), "summary", json_summary(r), "known",
+				json_known(r), "unknown", json_unknown(r));
 
 	if (all)
 		json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
@@ -131,5 +143,6 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 				fprintf(f, "  %7" PRIu64 "  not fused, %s: %s\n", c.by_reason[k],
 					reason_word((enum reason)k), reason_text((enum reason)k));
 	}
+	plan_print_known(r, f, NAMES_SHOWN);
 	print_unknown(r, f);
 }

@@ -35,6 +35,8 @@ void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thr
 {
 	if (why)
 		plan_add_unknown(r, l->kernel);
+	else
+		plan_add_known(r, l->kernel, op);
 	if (r->watch && r->watch->launch)
 		r->watch->launch(r->watch->arg, l, thread, op, why);
 }
@@ -64,11 +66,13 @@ void plan_sort(struct plan_result *r)
 {
 	if (r->nunknown)
 		qsort(r->unknown, r->nunknown, sizeof(*r->unknown), more_launches);
+	plan_sort_known(r);
 }
 
 void plan_result_free(struct plan_result *r)
 {
 	free(r->group);
 	free(r->unknown);
+	free(r->known);
 	memset(r, 0, sizeof(*r));
 }

@@ -2,12 +2,13 @@
 # The autofuse command, and the configuration files compiled into library and command.
 EMBEDDED_INI := $(sort $(wildcard config/*.ini))
 # The probe child is shim code that runs in the command (hidden `autofuse probe`).
-PROBE_SRC ?= $(wildcard shim/probe_child*.c shim/purity*.c shim/fatbin*.c shim/cache*.c)
-COMMAND_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC) $(TOOLS_SRC) $(PROBE_SRC)) $(FUSED_OBJS)
+PROBE_SRC ?= $(wildcard shim/probe_child*.c shim/purity*.c shim/cache*.c)
+COMMAND_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC) $(IMAGE_SRC) $(TOOLS_SRC) $(PROBE_SRC)) $(FUSED_OBJS)
 COMMAND_LIBS := -l:libinih.a -l:libjansson.a -l:libz.a -l:libelf.a -l:libzstd.a -l:liblz4.a -ldl -lm
 
 # Each file becomes a row of C strings.
-$(O)/gen/embedded.def: $(EMBEDDED_INI)
+# The folder too: a file that went is a change.
+$(O)/gen/embedded.def: $(EMBEDDED_INI) config
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)for f in $(EMBEDDED_INI); do \

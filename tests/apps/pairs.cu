@@ -113,6 +113,37 @@ static void norm_inplace(work &w, int i)
 	add(w, w.a, w.s, w.d, w.stream);
 }
 
+/* As decoders end: the same add leads to another norm every so often. */
+static void final_norm(work &w, int i)
+{
+	for (int layer = 0; layer < 5; layer++)
+		plain(w, i);
+	add(w, w.s, w.a, w.b, w.stream);
+	norm(w, w.s, w.s, w.stream);
+}
+
+static void allocs(work &w, int i) /* memory comes and goes every time */
+{
+	void *p;
+
+	for (int layer = 0; layer < 3; layer++)
+		plain(w, i);
+	CHECK(cudaMalloc(&p, 1 << 20));
+	for (int layer = 0; layer < 3; layer++)
+		plain(w, i);
+	CHECK(cudaFree(p));
+}
+
+static void turns(work &w, int i) /* now a norm follows the add, now it does not */
+{
+	plain(w, i);
+	plain(w, i);
+	add(w, w.s, w.a, w.b, w.stream);
+	if (i % 3)
+		scale_all<<<(w.n + 255) / 256, 256, 0, w.stream>>>(w.s, 0.9f, w.n);
+	norm(w, w.o, w.s, w.stream);
+}
+
 static void swapped(work &w, int i) /* the norm's output is the add's input */
 {
 	add(w, w.s, w.a, w.b, w.stream);
@@ -285,7 +316,7 @@ static void bad_launch(work &w, int i)
 static const struct {
 	const char *name;
 	void (*once)(work &, int);
-} simple[] = {{"plain", plain}, {"inplace", inplace}, {"norm_inplace", norm_inplace},
+} simple[] = {{"plain", plain}, {"inplace", inplace}, {"norm_inplace", norm_inplace}, {"final_norm", final_norm}, {"allocs", allocs}, {"turns", turns},
 	      {"swapped", swapped}, {"event", event}, {"query", query}, {"copy", copy},
 	      {"overwrite_by_copy", overwrite_by_copy}, {"roundtrip", roundtrip},
 	      {"hostfunc", hostfunc}, {"streams", streams}, {"unknown", unknown},

@@ -75,7 +75,8 @@ learn() { # N REPORT PROGRAM ARGS...
 	for ((i = 0; i < times; i++)); do
 		AUTOFUSE_REPORT=$report AUTOFUSE_SUMMARY=no shim "$@" >"$AF_TMP/learn.out" || return
 		[ "$(field "$report" launches/fused)" -gt 0 ] &&
-			[ "$(field "$report" patterns/add_rmsnorm/rejected/no-verdict)" = 0 ] && return
+			[ "$(field "$report" patterns/add_rmsnorm/rejected/no-verdict)" = 0 ] &&
+			[ "$(field "$report" patterns/silu_mul/rejected/no-verdict)" = 0 ] && return
 		sleep "$([ "$AF_BACKEND" = soft ] && echo 2 || echo 0.7)" # about as long as a probe
 	done
 	return 1

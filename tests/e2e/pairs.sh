@@ -6,6 +6,8 @@ export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
 app=$APPS/pairs
 
 # Evidence for the alias patterns that the modes use; each is a key of its own.
+# final_norm comes first: two of them begin with the same launch, and each wants its live checks.
+ok "final_norm: learns to fuse" learn 20 "$AF_TMP/report" "$app" final_norm 600
 for mode in plain inplace norm_inplace swapped; do
 	ok "$mode: learns to fuse" learn 20 "$AF_TMP/report" "$app" $mode 4000
 done
@@ -28,6 +30,15 @@ refuses() { # MODE REASON
 for mode in plain inplace norm_inplace swapped default freeasync allocasync independent; do
 	fuses $mode
 done
+fuses allocs
+ok "allocs: nothing left alone" same "{}" "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected)"
+fuses turns
+ok "turns: only for what comes between" same "['unknown-kernel']" \
+	"$(python3 -c 'import json, sys; print(sorted(k for k, v in json.load(open(sys.argv[1]))["patterns"]["add_rmsnorm"]["rejected"].items() if v))' "$AF_TMP/report")"
+fuses final_norm
+ok "final_norm: nothing left alone" same "$(field "$AF_TMP/report" launches/program)" \
+	"$(($(field "$AF_TMP/report" launches/sent) + $(field "$AF_TMP/report" launches/fused)))"
+ok "final_norm: neither of the two" same 0 "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/unpredicted)"
 refuses event barrier
 refuses query barrier
 refuses copy barrier
@@ -54,6 +65,10 @@ for mode in threads capture fork reset; do
 done
 run threads 200
 ok "threads: held sequences complete" bigger "$(field "$AF_TMP/report" launches/fused)" 0
+
+# Half the adds begin no pair: a check that began at one of them must not be the last one.
+got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 4000)
+ok "samples are taken again and again" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/checked)" 2
 
 # The way out: no call follows the held launch.
 export AUTOFUSE_HOLD_US=1000 AUTOFUSE_IDLE_US=150

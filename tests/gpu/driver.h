@@ -23,6 +23,7 @@
 	X(cuModuleLoadData)                                                                        \
 	X(cuModuleGetFunction)                                                                     \
 	X(cuFuncSetAttribute)                                                                      \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                             \
 	X(cuMemAlloc_v2)                                                                           \
 	X(cuMemFree_v2)                                                                            \
 	X(cuMemHostAlloc)                                                                          \

@@ -351,6 +351,12 @@ static void check_space(enum dtype t)
 	result(ok, name, why);
 }
 
+/* Kernels of silu -> mul are silu_kernels_check's. */
+static bool mine(unsigned kernel)
+{
+	return !strstr(fused_kernels[kernel], "silu");
+}
+
 /* What chance has left out: more of the shapes that each layout is for. */
 static void check_rest(void)
 {
@@ -372,10 +378,10 @@ static void check_rest(void)
 		ok = check(&l, &c, &d, why, sizeof(why));
 		missing = false;
 		for (unsigned k = 0; k < fused_nkernels; k++)
-			missing |= !used[k];
+			missing |= mine(k) && !used[k];
 	}
 	for (unsigned i = 0; ok && i < fused_nkernels; i++)
-		if (!used[i])
+		if (mine(i) && !used[i])
 			snprintf(why + strlen(why), sizeof(why) - strlen(why), " %s",
 				 fused_kernels[i]);
 	result(ok && !missing, "every kernel was run", why);

@@ -5,6 +5,7 @@
 #define ZOO(name) zoo_ieee_##name
 #define ZOO_FAST 0
 #include "tests/gpu/zoo.cuh"
+#include "tests/gpu/zoo_silu.cuh"
 #include "tests/gpu/zoo.softgpu.inc"
 #undef ZOO
 #undef ZOO_FAST
@@ -12,6 +13,7 @@
 #define ZOO(name) zoo_fast_##name
 #define ZOO_FAST 1
 #include "tests/gpu/zoo.cuh"
+#include "tests/gpu/zoo_silu.cuh"
 #include "tests/gpu/zoo.softgpu.inc"
 #undef ZOO
 #undef ZOO_FAST
@@ -20,4 +22,5 @@
 #define ZOO(name) zoo_nofma_##name
 #define ZOO_FAST 0
 #include "tests/gpu/zoo.cuh"
+#include "tests/gpu/zoo_silu.cuh"
 #include "tests/gpu/zoo.softgpu.inc"

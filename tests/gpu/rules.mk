@@ -3,30 +3,31 @@
 # built anywhere and run on the software GPU and on a real one alike.
 GPU_DIR := $(O)/tests/gpu
 GPU_BASE_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC))
-GPU_PROBE_OBJ := $(call objs,$(wildcard shim/probe_child*.c shim/purity*.c shim/fatbin.c) shim/cache.c \
+GPU_PROBE_OBJ := $(call objs,$(wildcard shim/probe_child*.c shim/purity*.c fused/fatbin.c) shim/cache.c \
 	shim/cache_dir.c)
 GPU_PROBE_LIBS := -l:libinih.a -l:libjansson.a -l:libelf.a -l:libz.a -l:libzstd.a -l:liblz4.a -ldl -lm
-GPU_PROGRAMS := $(GPU_DIR)/probe_check
+GPU_PROGRAMS := $(GPU_DIR)/probe_check $(GPU_DIR)/silu_check
 
 ZOO := $(foreach f,ieee fast nofma,$(GPU_DIR)/zoo-$(f).fatbin)
 zoo_flags-ieee :=
 zoo_flags-fast := --use_fast_math
 zoo_flags-nofma := -fmad=false
-GPU_PROGRAMS += $(ZOO) $(GPU_DIR)/probe_check.softgpu.so
+GPU_PROGRAMS += $(ZOO) $(GPU_DIR)/probe_check.softgpu.so $(GPU_DIR)/silu_check.softgpu.so
 
-$(ZOO): $(GPU_DIR)/zoo-%.fatbin: tests/gpu/zoo.cu tests/gpu/zoo.cuh
+$(ZOO): $(GPU_DIR)/zoo-%.fatbin: tests/gpu/zoo.cu tests/gpu/zoo.cuh tests/gpu/zoo_silu.cuh
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -O2 -I. -arch=sm_90 $(zoo_flags-$*) -DZOO_FLAVOUR=$* -fatbin -o $@ $<
 
 $(O)/obj/tests/gpu/%.o: EXTRA_CFLAGS += -isystem $(CUDA_INC)
 
-$(GPU_DIR)/probe_check: $(O)/obj/tests/gpu/probe_check.o $(GPU_BASE_OBJ) $(GPU_PROBE_OBJ)
+$(GPU_DIR)/probe_check $(GPU_DIR)/silu_check: $(GPU_DIR)/%: $(O)/obj/tests/gpu/%.o $(GPU_BASE_OBJ) $(GPU_PROBE_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ $(GPU_PROBE_LIBS)
 
 $(call softgpu_companion,$(GPU_DIR)/probe_check,tests/gpu/probe_check.softgpu.cpp)
+$(call softgpu_companion,$(GPU_DIR)/silu_check,tests/gpu/probe_check.softgpu.cpp)
 
 # The fused kernels against plain ones.
 REFERENCES := $(GPU_DIR)/reference-ieee.fatbin $(GPU_DIR)/reference-ftz.fatbin
@@ -52,10 +53,21 @@ $(GPU_DIR)/fused_bench: $(O)/obj/tests/gpu/fused_bench.o $(GPU_BASE_OBJ)
 GPU_PROGRAMS += $(GPU_DIR)/fused_bench
 
 $(GPU_DIR)/separation_check: $(O)/obj/tests/gpu/separation_check.o $(GPU_BASE_OBJ) $(call objs,$(addprefix \
-	shim/probe_child_,bench.c device.c inputs.c number.c search.c tune.c))
+	shim/probe_child_,bench.c device.c inputs.c inputs_silu.c number.c search.c search_silu.c tune.c))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
 GPU_PROGRAMS += $(GPU_DIR)/separation_check
+
+# Ways to move a row, to be measured.
+$(GPU_DIR)/sweep: $(O)/obj/tests/gpu/sweep.o $(GPU_BASE_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
+$(GPU_DIR)/sweep.fatbin: tests/gpu/sweep.cu tests/gpu/sweep.cuh tests/gpu/sweep.def $(FUSED_KERNELS)
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -I. -arch=sm_90 -fatbin -o $@ $<
+GPU_PROGRAMS += $(GPU_DIR)/sweep $(GPU_DIR)/sweep.fatbin
 
 include $(filter-out tests/gpu/rules.mk,$(sort $(wildcard tests/gpu/*.mk)))

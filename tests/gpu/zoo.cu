@@ -7,3 +7,4 @@
 #define ZOO(name) ZOO_PASTE(ZOO_FLAVOUR, name)
 #define ZOO_FAST 0
 #include "tests/gpu/zoo.cuh"
+#include "tests/gpu/zoo_silu.cuh"

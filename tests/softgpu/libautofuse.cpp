@@ -4,6 +4,7 @@
 
 SOFTGPU_DYNAMIC_SHARED(af_shared)
 #define ADD_RMSNORM(name, type, layout, ftz, move) SOFTGPU_KERNEL(name)
+#define SILU_MUL(name, type, ftz, dense) SOFTGPU_KERNEL(name)
 #define COMPARE(name, type) SOFTGPU_KERNEL(name)
 #define PUBLISH(name) SOFTGPU_KERNEL(name)
 #include "fused/kernels.def"

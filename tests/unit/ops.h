@@ -5,8 +5,11 @@
 
 #include "matcher/group.h"
 
-static struct kernel ops_kernel[] = {
-	{.name = (char *)"opaque"}, {.name = (char *)"add"}, {.name = (char *)"rmsnorm"}};
+static struct kernel ops_kernel[OP_COUNT] = {[OP_opaque] = {.name = (char *)"opaque"},
+					     [OP_add] = {.name = (char *)"add"},
+					     [OP_rmsnorm] = {.name = (char *)"rmsnorm"},
+					     [OP_silu] = {.name = (char *)"silu"},
+					     [OP_mul] = {.name = (char *)"mul"}};
 
 __attribute__((unused)) static struct launch ops_launch(enum opcode code, uint64_t index)
 {
@@ -34,6 +37,27 @@ __attribute__((unused)) static struct op ops_add(enum dtype t, uint64_t out, uin
 	operand_dense(&op.operand[0], ROLE_out, ACCESS_WRITE, t, out, 0, n);
 	operand_dense(&op.operand[1], ROLE_in0, ACCESS_READ, t, in0, 0, n);
 	operand_dense(&op.operand[2], ROLE_in1, ACCESS_READ, t, in1, 0, n);
+	return op;
+}
+
+/* out = in0 * in1 over n elements */
+__attribute__((unused)) static struct op ops_mul(enum dtype t, uint64_t out, uint64_t in0,
+						 uint64_t in1, int64_t n)
+{
+	struct op op = ops_add(t, out, in0, in1, n);
+
+	op.code = OP_mul;
+	return op;
+}
+
+/* out = silu(in) over n elements */
+__attribute__((unused)) static struct op ops_silu(enum dtype t, uint64_t out, uint64_t in,
+						  int64_t n)
+{
+	struct op op = {.code = OP_silu, .vetted = true, .noperand = 2, .rows = 1, .cols = n};
+
+	operand_dense(&op.operand[0], ROLE_out, ACCESS_WRITE, t, out, 0, n);
+	operand_dense(&op.operand[1], ROLE_in0, ACCESS_READ, t, in, 0, n);
 	return op;
 }
 

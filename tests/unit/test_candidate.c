@@ -80,11 +80,77 @@ static void names_read_well(void **state)
 	assert_string_equal(name, "t1024-v4-p4-asc-serial/div-epsd-rcpsqrt-xs.w-r1-ftz-eps1e-06");
 }
 
+static void silus_parse_back(void **state)
+{
+	static const enum dtype types[] = {DT_f32, DT_f16, DT_bf16};
+	static const char *const usual[] = {"silu/exp-div", "silu/exp-rcp",
+					    "silu/fastexp-divfast-ftz-mulftz"};
+	struct group g = {.pattern = &pattern_silu_mul,
+			  .member = {&member[0], &member[1]},
+			  .rows = 100,
+			  .cols = 1};
+
+	for (unsigned t = 0; t < 3; t++) {
+		unsigned n, met = 0;
+
+		g.bound[SILU_MUL_GATE].dtype = (uint8_t)types[t];
+		assert_int_equal(candidate_orders(&g, orders, CANDIDATE_MAX_ORDERS), 1);
+		n = candidate_spellings(&g, spellings, CANDIDATE_MAX_SPELLINGS);
+		assert_in_range(n, 40, 1000);
+		for (unsigned i = 0; i < n; i++) {
+			struct candidate c = candidate_join(&orders[0], &spellings[i]), back;
+			char name[CANDIDATE_NAME_MAX];
+
+			candidate_name(&c, name);
+			assert_null(strpbrk(name, " \t\n*?["));
+			back = parse(name);
+			assert_int_equal(back.code, c.code);
+			for (unsigned k = 0; k < 3; k++)
+				met += !strcmp(name, usual[k]);
+			/* No two are alike. */
+			for (unsigned k = 0; k < i; k++)
+				assert_false(candidate_same(&g, &spellings[k], &c));
+		}
+		assert_int_equal(met, types[t] == DT_f16 ? 2 : 3);
+	}
+}
+
+static void silus_that_are_the_same(void **state)
+{
+	static const struct {
+		enum dtype type;
+		const char *x, *y;
+		bool same, product;
+	} row[] = {
+		{DT_f32, "silu/exp-div", "silu/exp-rcp", false, true},
+		{DT_f32, "silu/exp-div", "silu/exp-div-mulftz", false, false},
+		{DT_f16, "silu/exp-div", "silu/exp-div-mulftz", true, true},
+		{DT_f32, "silu/fastexp-divfast-ftz", "silu/fastexp-rcpfast-ftz", true, true},
+		{DT_f32, "silu/fastexp-divfast", "silu/fastexp-rcpfast", false, true},
+		{DT_bf16, "silu/hexp-hdiv-rd", "silu/hexp-hdiv-re-rd", true, true},
+		{DT_bf16, "silu/hexp-hdiv-rd", "silu/hexp-hdiv", false, true},
+	};
+
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct group g = {.pattern = &pattern_silu_mul, .rows = 1, .cols = 1};
+		struct candidate x = parse(row[i].x), y = parse(row[i].y);
+
+		g.bound[SILU_MUL_GATE].dtype = (uint8_t)row[i].type;
+		assert_int_equal(candidate_same(&g, &x, &y), row[i].same);
+		assert_int_equal(candidate_same_product(&g, &x, &y), row[i].product);
+	}
+}
+
 static void nonsense_is_refused(void **state)
 {
 	static const char *const bad[] = {
 		"",
 		"t",
+		"silu",
+		"silu/",
+		"silu/exp-sideways",
+		"silu/exp-div-eps1e-05",
+		"silu-exp-div",
 		"t0/div-rsqrt-xs.w",
 		"t1025/div-rsqrt-xs.w",
 		"t99999999999/div-rsqrt-xs.w",
@@ -280,6 +346,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_parse_back),
 		cmocka_unit_test(names_read_well),
+		cmocka_unit_test(silus_parse_back),
+		cmocka_unit_test(silus_that_are_the_same),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(trees_tell_orders_apart),
 		cmocka_unit_test(what_is_the_same),

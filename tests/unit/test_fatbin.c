@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
 
-#include "shim/fatbin.h"
+#include "fused/fatbin.h"
 #include "tests/unit/image_file.h"
 
 struct list {
@@ -89,6 +89,38 @@ static void picks(void **state)
 	free(image);
 }
 
+/* Code for one arch or family runs nowhere else, though it is of the same major number. */
+static void variants(void **state)
+{
+	static const struct {
+		unsigned cc, arch; /* 0: none */
+		enum fatbin_kind kind;
+	} row[] = {{80, 0, FATBIN_OTHER},  {90, 90, FATBIN_ELF},   {100, 0, FATBIN_OTHER},
+		   {103, 103, FATBIN_ELF}, {107, 103, FATBIN_ELF}, {110, 0, FATBIN_OTHER}};
+	uint64_t image[2 + 3 * 9] = {0x0010000100000000ull | 0xba55ed50, 3 * 72};
+	static const uint32_t entry[3][3] = {
+		{2, 90, 0x100000}, {2, 103, 0x200000}, {1, 90, 0x100000}};
+	struct fatbin_code c;
+
+	for (unsigned i = 0; i < 3; i++) { /* 64 bytes of header, 8 of code */
+		uint64_t *e = image + 2 + 9 * i;
+
+		e[0] = 64ull << 32 | 0x101 << 16 | entry[i][0];
+		e[1] = 8;
+		e[3] = (uint64_t)entry[i][1] << 32;
+		e[5] = entry[i][2];
+	}
+	memset(&c, 0, sizeof(c));
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		assert_int_equal(fatbin_pick(image, sizeof(image), row[i].cc, &c),
+				 row[i].arch != 0);
+		if (!row[i].arch)
+			continue;
+		assert_int_equal(c.arch, row[i].arch);
+		assert_int_equal(c.kind, row[i].kind);
+	}
+}
+
 static int copy_all(void *arg, const struct fatbin_code *code)
 {
 	free(fatbin_copy(code));
@@ -128,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(picks),
+		cmocka_unit_test(variants),
 		cmocka_unit_test(damaged),
 	};
 

@@ -186,6 +186,62 @@ static void checks(void **state)
 	assert_null(fused_kernels[fused_nkernels]);
 }
 
+static void silu_by_shape(void **state)
+{
+	static const struct {
+		enum dtype t;
+		int64_t rows, cols, gap; /* bytes between rows of up */
+		unsigned off;            /* of the gate, elements */
+		const char *candidate, *kernel;
+		int64_t a_rows, a_cols, blocks;
+	} row[] = {
+		{DT_f32, 5632, 1, 0, 0, "silu/exp-div", "af_silu_mul_f32", 1, 5632, 3},
+		{DT_bf16, 1, 1, 0, 0, "silu/exp-div-ftz", "af_silu_mul_bf16_ftz", 1, 1, 1},
+		{DT_bf16, 4096 * 8192, 1, 0, 0, "silu/exp-rcp", "af_silu_mul_bf16", 1, 4096 * 8192,
+		 8192},
+		{DT_f16, 100, 64, 0, 0, "silu/hexp-hdiv-rd", "af_silu_mul_f16", 1, 6400, 2},
+		{DT_f32, 100, 1, 0, 0, "silu/exp-ddiv", "af_silu_mul_f32_any", 1, 100, 1},
+		{DT_bf16, 100, 1, 0, 3, "silu/exp-div", "af_silu_mul_bf16_any", 1, 100, 1},
+		{DT_bf16, 40, 100, 200, 0, "silu/exp-div", "af_silu_mul_bf16_any", 40, 100, 2},
+	};
+
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct group g = {
+			.pattern = &pattern_silu_mul, .rows = row[i].rows, .cols = row[i].cols};
+		unsigned bytes = dtype_bytes(row[i].t);
+		struct silu_mul_args a;
+		struct fused_launch l;
+		struct candidate c;
+
+		for (unsigned k = 0; k < SILU_MUL_NBOUND; k++)
+			g.bound[k] =
+				(struct bound){.addr = 0x7f0000000000 + ((uint64_t)k << 36),
+					       .pitch = row[i].cols * bytes,
+					       .dtype = (uint8_t)row[i].t,
+					       .use = k < SILU_MUL_SILU ? BOUND_READ : BOUND_WRITE};
+		g.bound[SILU_MUL_UP].pitch += row[i].gap;
+		g.bound[SILU_MUL_GATE].addr += row[i].off * bytes;
+		assert_int_equal(candidate_parse(row[i].candidate, &c), 0);
+		assert_int_equal(fused_launch(&g, &c, &h200, &l), 0);
+		assert_string_equal(l.kernel, row[i].kernel);
+		memcpy(&a, l.params, sizeof(a));
+		assert_int_equal(a.rows, row[i].a_rows);
+		assert_int_equal(a.cols, row[i].a_cols);
+		assert_int_equal(l.grid[0], row[i].blocks);
+		assert_true(a.addr[SILU_ACT]);
+		/* Dead where the product overwrites it. */
+		g.bound[SILU_MUL_SILU].use = BOUND_DEAD;
+		assert_int_equal(fused_launch(&g, &c, &h200, &l), 0);
+		memcpy(&a, l.params, sizeof(a));
+		assert_false(a.addr[SILU_ACT]);
+		/* Not a norm's candidate, nor an address that is no element's. */
+		g.bound[SILU_MUL_OUT].addr++;
+		assert_int_equal(fused_launch(&g, &c, &h200, &l), -1);
+		assert_int_equal(candidate_parse(usual, &c), 0);
+		assert_int_equal(fused_launch(&g, &c, &h200, &l), -1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +250,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(dead_sum_is_not_stored),
 		cmocka_unit_test(numbers_of_the_norm),
+		cmocka_unit_test(silu_by_shape),
 		cmocka_unit_test(checks),
 	};
 

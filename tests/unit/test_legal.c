@@ -46,7 +46,11 @@ static void test_cross(void **arg)
 	op = ops_add(DT_f32, OUT, X, Y, 64);
 	op.vetted = false;
 	assert_false(legal_cross(&held, &op, &why));
-	assert_int_equal(why, REASON_UNKNOWN_KERNEL);
+	assert_int_equal(why, REASON_UNPROVEN_KERNEL);
+	op = ops_add(DT_f32, A, X, Y, 64); /* what it says of itself is the better reason */
+	op.vetted = false;
+	assert_false(legal_cross(&held, &op, &why));
+	assert_int_equal(why, REASON_INPUT_OVERWRITTEN);
 	op = ops_opaque();
 	assert_false(legal_cross(&op, &row[0].later, &why));
 }

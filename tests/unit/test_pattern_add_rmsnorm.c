@@ -177,6 +177,73 @@ static void test_shapes(void **arg)
 	}
 }
 
+/* The weight may be f32 beside smaller types; whether 1 is added to it is the group's to say. */
+static void test_weights(void **arg)
+{
+	struct group g;
+
+	for (enum dtype t = DT_f32; t <= DT_bf16; t++) {
+		struct member add = {.op = ops_add(t, S, A, B, 12)},
+			      norm = {.op = ops_norm(t, OUT, S, W, 3, 4)};
+
+		operand_dense(operand(&norm.op, ROLE_weight), ROLE_weight, ACCESS_READ, DT_f32, W,
+			      0, 4);
+		assert_int_equal(bind(&add, &norm, &g), REASON_NONE);
+		assert_int_equal(g.bound[ADD_RMSNORM_W].dtype, DT_f32);
+		assert_int_equal(bound_range(&g, &g.bound[ADD_RMSNORM_W]).hi, W + 16);
+		assert_false(g.plus_one);
+		norm.op.plus_one = true;
+		assert_int_equal(bind(&add, &norm, &g), REASON_NONE);
+		assert_true(g.plus_one);
+		operand(&norm.op, ROLE_weight)->dtype = t == DT_bf16 ? DT_f16 : DT_bf16;
+		assert_int_equal(bind(&add, &norm, &g), REASON_SHAPE);
+		norm.op.noperand = 2; /* no weight */
+		assert_int_equal(bind(&add, &norm, &g), REASON_SHAPE);
+	}
+}
+
+/* A norm that leaves a copy of what it read. `in` is where the add leaves the sum. */
+static void test_copies(void **arg)
+{
+	static const struct {
+		uint64_t a, b, in, out, copy, w;
+		enum reason why;
+	} row[] = {
+		{A, B, A, A, B, W, REASON_NONE}, /* a += b; norm in place of a, the sum in b */
+		{B, A, A, A, B, W, REASON_NONE},
+		{A, B, S, S, OUT, W, REASON_NONE},
+		{A, B, S, OUT, S, W, REASON_NONE}, /* onto itself */
+		{A, B, S, S, A, W, REASON_NONE},
+		{A, B, S, OUT, 0x60000, W, REASON_SHAPE}, /* three places */
+		{A, B, S, A, B, W, REASON_SHAPE},
+		{A, B, S, S, S, W, REASON_OVERLAP}, /* which of both stays is chance */
+		{A, B, A, A, A + 4, W, REASON_OVERLAP},
+		{A, B, A, A, B + 4, W, REASON_OVERLAP},
+		{A, B, A, A, W, W, REASON_OVERLAP},
+		{A, B, A, A, B, B, REASON_OVERLAP}, /* the weight is overwritten */
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct member add = {.op = ops_add(DT_f32, row[i].in, row[i].a, row[i].b, 12)},
+			      norm = {.op = ops_norm(DT_f32, row[i].out, row[i].in, row[i].w, 3,
+						     4)};
+		struct group g;
+		enum reason why;
+
+		operand_dense(&norm.op.operand[norm.op.noperand++], ROLE_copy, ACCESS_WRITE, DT_f32,
+			      row[i].copy, 3, 4);
+		why = bind(&add, &norm, &g);
+		if (why != row[i].why)
+			fail_msg("row %zu: %s", i, reason_word(why));
+		if (why)
+			continue;
+		assert_int_equal(g.bound[ADD_RMSNORM_SUM].addr, row[i].copy);
+		assert_int_equal(g.bound[ADD_RMSNORM_SUM].use, BOUND_WRITE);
+		norm.op.operand[3].dtype = DT_f16;
+		assert_int_equal(bind(&add, &norm, &g), REASON_SHAPE);
+	}
+}
+
 static void test_launches(void **arg)
 {
 	struct member add = {.op = ops_add(DT_f32, S, A, B, 12)},
@@ -214,18 +281,22 @@ static void test_table(void **arg)
 	config_load(&c, false);
 	assert_int_equal(pattern_switches(&c, on), 0);
 	assert_true(on[PATTERN_add_rmsnorm]);
+	assert_true(on[PATTERN_silu_mul]);
 	config_add_text(&c, "t.ini",
 			"[pattern add_rmsnorm]\nenable = no\n[pattern silu]\nenable = no\n");
 	unit_stderr_begin();
 	assert_int_equal(pattern_switches(&c, on), 1);
-	assert_contains(unit_stderr_end(), "t.ini:4: no pattern \"silu\"; there are: add_rmsnorm");
+	assert_contains(unit_stderr_end(),
+			"t.ini:4: no pattern \"silu\"; there are: add_rmsnorm silu_mul");
 	assert_false(on[PATTERN_add_rmsnorm]);
+	assert_true(on[PATTERN_silu_mul]);
 	config_free(&c);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_bound),    cmocka_unit_test(test_aliasing),
 	cmocka_unit_test(test_pitches),  cmocka_unit_test(test_shapes),
+	cmocka_unit_test(test_weights),  cmocka_unit_test(test_copies),
 	cmocka_unit_test(test_launches), cmocka_unit_test(test_table),
 };
 UNIT_MAIN(tests)

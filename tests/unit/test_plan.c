@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -467,6 +468,11 @@ static void test_text(void **arg)
 	assert_contains(text, "add_rmsnorm: 1 groups fused, 1 launches fewer\n");
 	assert_contains(text,
 			"1  not fused, unknown-kernel: a kernel no decoder knows runs between");
+	assert_contains(text, "4 launches of 2 kernels that are known, and what the first does:\n"
+			      "        2  add\n"
+			      "           add: => out 64 f32, in0 64 f32, in1 64 f32\n"
+			      "        2  norm\n"
+			      "           rmsnorm: => out 4x16 f32, in0 4x16 f32, weight 16 f32\n");
 	assert_contains(text, "2 launches of 1 kernels that are not known (they may touch "
 			      "anything):\n        2  mystery\n");
 }
@@ -511,6 +517,58 @@ static void test_llama3(void **arg)
 		    10);
 }
 
+static bool knows(json_t *all, const char *part)
+{
+	json_t *u;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "unknown"), i, u)
+	{
+		if (strstr(json_string_value(json_object_get(u, "kernel")), part))
+			return false;
+	}
+	return true;
+}
+
+/* The signatures that come with the command are enough for the programs they are of. */
+static void test_shipped(void **arg)
+{
+	json_t *all, *summary;
+
+	all = plan_file(command_data("llama3_cuda_fp32.jsonl.gz"));
+	assert_int_equal(json_array_size(json_object_get(all, "groups")), 346);
+	summary = json_object_get(json_object_get(all, "summary"), "add_rmsnorm");
+	assert_int_equal(json_integer_value(json_object_get(summary, "fused")), 346);
+	assert_true(knows(all, "accum_kernel") && knows(all, "rmsnorm_kernel") &&
+		    knows(all, "RoPe_rotation"));
+	/* Another program's kernel of that name writes its other argument. */
+	assert_false(knows(all, "f_silu_elementwise_mul_w3_kernel"));
+	json_decref(all);
+
+	/* Residual, then LayerNorm: every launch is decoded, no pattern is for it. */
+	all = plan_file(command_data("llmc_residual_layernorm_bf16.jsonl.gz"));
+	assert_int_equal(command_status, 0);
+	assert_int_equal(json_integer_value(json_object_get(all, "launches")), 660);
+	assert_int_equal(json_array_size(json_object_get(all, "unknown")), 0);
+	assert_int_equal(json_array_size(json_object_get(all, "groups")), 0);
+	json_decref(all);
+
+	/* Where a section takes the name back, nothing fuses. */
+	{
+		FILE *f = fopen(command_scratch("plan.ini"), "w");
+		char line[9000];
+
+		fputs("[kernel mine]\nmatch = *rmsnorm_kernel*\nop = opaque\n", f);
+		fclose(f);
+		snprintf(line, sizeof(line), "-f %s %s", command_scratch("plan.ini"),
+			 command_data("llama3_cuda_fp32.jsonl.gz"));
+		all = plan_file(line);
+		assert_int_equal(json_array_size(json_object_get(all, "groups")), 0);
+		assert_false(knows(all, "rmsnorm_kernel"));
+		json_decref(all);
+	}
+}
+
 static void test_unknown_kernels(void **arg)
 {
 	json_t *all, *u, *unknown;
@@ -553,6 +611,7 @@ static const struct CMUnitTest tests[] = {
 	T(test_text),
 	T(test_usage),
 	T(test_llama3),
+	T(test_shipped),
 	T(test_unknown_kernels),
 };
 UNIT_MAIN(tests)

@@ -181,7 +181,7 @@ static void test_unvetted_launch_does_not_pass(void **arg)
 	assert_string_equal(launch(add(S, A, B)), "H");
 	assert_string_equal(launch(op), "0 P");
 	assert_string_equal(launch(norm(OUT, S)), "P");
-	assert_string_equal(policy.told, "0-2:unknown-kernel ");
+	assert_string_equal(policy.told, "0-2:unproven-kernel ");
 }
 
 /* What comes between add 0 and norm 2, what the planner does with it, and the reason in the end. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shim/fatbin.h"
+#include "fused/fatbin.h"
 
 #include <lz4.h>
 #include <stdlib.h>
@@ -7,10 +7,15 @@
 #include <zstd.h>
 
 enum {
-	FATBIN_MAGIC = 0xba55ed50,
+	MAGIC = 0xba55ed50,
+	KIND_PTX = 1,
+	KIND_ELF = 2,
 	FLAG_LZ4 = 0x2000,
 	FLAG_ZSTD = 0x8000,
-	FULL_MAX = 1 << 30, /* of one piece; what claims to be larger is damaged */
+	FLAG_ARCH = 0x100000,   /* sm_90a */
+	FLAG_FAMILY = 0x200000, /* sm_100f */
+	FULL_MAX =
+		256 << 20, /* of one piece (the largest seen: 43 MB); what claims more is damaged */
 };
 
 /* Field positions as nvcc 11 to 13 write them; the tests check them against the nvcc at hand. */
@@ -32,40 +37,60 @@ struct entry {
 	uint64_t unknown_c;
 	uint64_t full;
 };
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 64, "layout of fatbins");
+_Static_assert(sizeof(struct header) == FATBIN_HEADER && sizeof(struct entry) == FATBIN_ENTRY,
+	       "layout of fatbins");
 
-static int each_entry(const char *p, size_t bytes,
+bool fatbin_header(const void *p, uint64_t *bytes, uint64_t *entries)
+{
+	struct header h;
+
+	memcpy(&h, p, sizeof(h));
+	*bytes = h.bytes;
+	*entries = h.payload;
+	return h.magic == MAGIC && h.bytes >= sizeof(h);
+}
+
+bool fatbin_entry(const void *p, uint64_t room, struct fatbin_code *c, uint64_t *at, uint64_t *next)
+{
+	struct entry e;
+
+	memcpy(&e, p, sizeof(e));
+	if (e.bytes < sizeof(e) || e.bytes > room || e.payload > room - e.bytes)
+		return false;
+	*at = e.bytes;
+	*next = e.bytes + e.payload;
+	memset(c, 0, sizeof(*c));
+	c->kind = e.kind == KIND_ELF ? FATBIN_ELF : e.kind == KIND_PTX ? FATBIN_PTX : FATBIN_OTHER;
+	c->arch = e.arch;
+	c->variant = e.flags & FLAG_ARCH ? 'a' : e.flags & FLAG_FAMILY ? 'f' : 0;
+	c->bytes = c->full = (size_t)e.payload;
+	c->compression = e.flags & FLAG_ZSTD  ? FATBIN_ZSTD
+			 : e.flags & FLAG_LZ4 ? FATBIN_LZ4
+					      : FATBIN_PLAIN;
+	if (c->compression != FATBIN_PLAIN) {
+		if (e.compressed && e.compressed <= e.payload)
+			c->bytes = e.compressed;
+		c->full = (size_t)e.full;
+	}
+	return c->full && c->full <= FULL_MAX && c->bytes <= FULL_MAX;
+}
+
+static int each_entry(const char *p, uint64_t bytes,
 		      int (*fn)(void *arg, const struct fatbin_code *code), void *arg)
 {
-	while (bytes >= sizeof(struct entry)) {
-		struct entry e;
+	while (bytes >= FATBIN_ENTRY) {
 		struct fatbin_code c;
+		uint64_t at, next;
 		int ret;
 
-		memcpy(&e, p, sizeof(e));
-		if (e.bytes < sizeof(e) || e.bytes > bytes || e.payload > bytes - e.bytes)
+		if (!fatbin_entry(p, bytes, &c, &at, &next))
 			return -1;
-		c.kind = e.kind == FATBIN_ELF ? FATBIN_ELF : FATBIN_PTX;
-		c.arch = e.arch;
-		c.data = p + e.bytes;
-		c.bytes = c.full = (size_t)e.payload;
-		c.compression = e.flags & FLAG_ZSTD  ? FATBIN_ZSTD
-				: e.flags & FLAG_LZ4 ? FATBIN_LZ4
-						     : FATBIN_PLAIN;
-		if (c.compression != FATBIN_PLAIN) {
-			if (e.compressed && e.compressed <= e.payload)
-				c.bytes = e.compressed;
-			if (!e.full || e.full > FULL_MAX)
-				return -1;
-			c.full = (size_t)e.full;
-		}
-		if (e.kind == FATBIN_ELF || e.kind == FATBIN_PTX) {
-			ret = fn(arg, &c);
-			if (ret)
-				return ret;
-		}
-		p += e.bytes + e.payload;
-		bytes -= e.bytes + (size_t)e.payload;
+		c.data = p + at;
+		ret = c.kind == FATBIN_OTHER ? 0 : fn(arg, &c);
+		if (ret)
+			return ret;
+		p += next;
+		bytes -= next;
 	}
 	return 0;
 }
@@ -75,15 +100,14 @@ int fatbin_each(const void *image, size_t bytes,
 {
 	const char *p = image;
 	struct fatbin_code whole = {.data = image, .bytes = bytes, .full = bytes};
-	struct header h;
+	uint64_t header, entries;
 
-	if (bytes < sizeof(h))
+	if (bytes < FATBIN_HEADER)
 		return -1;
-	memcpy(&h, p, sizeof(h));
-	if (h.magic == FATBIN_MAGIC) {
-		if (h.bytes < sizeof(h) || h.bytes > bytes || h.payload > bytes - h.bytes)
+	if (fatbin_header(p, &header, &entries)) {
+		if (header > bytes || entries > bytes - header)
 			return -1;
-		return each_entry(p + h.bytes, (size_t)h.payload, fn, arg);
+		return each_entry(p + header, entries, fn, arg);
 	}
 	if (!memcmp(p, "\177ELF", 4)) {
 		whole.kind = FATBIN_ELF;
@@ -108,7 +132,8 @@ static int better(void *arg, const struct fatbin_code *c)
 	struct pick *p = arg;
 	unsigned arch = c->arch ? c->arch : p->cc;
 
-	if (arch > p->cc || (c->kind == FATBIN_ELF && arch / 10 != p->cc / 10))
+	if (arch > p->cc || (c->variant == 'a' && arch != p->cc) ||
+	    ((c->kind == FATBIN_ELF || c->variant) && arch / 10 != p->cc / 10))
 		return 0;
 	if (!p->found || (c->kind == FATBIN_ELF && p->best->kind == FATBIN_PTX) ||
 	    (c->kind == p->best->kind && arch > p->best->arch)) {

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `autofuse cache`: lists what a run learned, clears it, and keeps its hands off what is not the user's own.
+. "$(dirname "$0")/lib.sh"
+export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
+cache() { "$AUTOFUSE_COMMAND" cache "$@" 2>&1; }
+
+ok "path" same "$AUTOFUSE_CACHE" "$(cache path)"
+ok "the default place" same /somewhere/autofuse "$(env -u AUTOFUSE_CACHE XDG_CACHE_HOME=/somewhere "$AUTOFUSE_COMMAND" cache path)"
+ok "nothing there yet" has "$(cache)" "^nothing is kept: .* does not exist"
+ok "and looking did not make it" [ ! -e "$AUTOFUSE_CACHE" ]
+ok "learns to fuse" learn 20 "$AF_TMP/report" "$APPS/pairs" plain 4000
+ok "a proven record" has "$(cache list)" "^$(field "$AF_TMP/report" verdicts/0/key)  proven$"
+ok "its candidate" has "$(cache list)" "rows, by $(field "$AF_TMP/report" verdicts/0/candidate | sed 's/[.]/\\./g')"
+ok "its pattern or kernel" has "$(cache)" "rms_?norm"
+ok "how many, and where" has "$(cache)" "^1 record of this build in $AUTOFUSE_CACHE$"
+cache list --json >"$AF_TMP/cache.json"
+ok "as JSON" same "verdict $(field "$AF_TMP/report" verdicts/0/key)" "$(field "$AF_TMP/cache.json" records/0/kind) $(field "$AF_TMP/cache.json" records/0/key)"
+touch "$AUTOFUSE_CACHE/verdicts-0123456789abcdef" "$AUTOFUSE_CACHE/not ours"
+ok "other builds are counted" has "$(cache)" "; 1 file of other builds"
+
+chmod 777 "$AUTOFUSE_CACHE"
+out=$(cache clear); rc=$?
+ok "a directory that others can write: refused" same 125 $rc
+ok "and why" has "$out" "belongs to, or can be written by, somebody else"
+ok "and nothing is gone" [ -e "$AUTOFUSE_CACHE/verdicts-0123456789abcdef" ]
+chmod 700 "$AUTOFUSE_CACHE"
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 "$AUTOFUSE_CACHE"
+	out=$(cache clear); rc=$?
+	ok "a directory of another owner: refused" same "125 yes" "$rc $([ -e "$AUTOFUSE_CACHE/verdicts-0123456789abcdef" ] && echo yes)"
+	chown 0 "$AUTOFUSE_CACHE"
+else
+	skip "a directory of another owner: refused" "only root can make one"
+fi
+ok "clear" has "$(cache clear)" "^[2-9] files removed from $AUTOFUSE_CACHE$"
+ok "what is not ours stays" same "not ours" "$(ls "$AUTOFUSE_CACHE")"
+ok "nothing is left" has "$(cache)" "^0 records of this build"
+ok "cache = none" has "$(cache --cache=none)" "nothing is kept"
+ok "other words" has "$(cache destroy)" "usage: autofuse cache"
+finish

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The documents say everything they promise: every option, reason, pattern and command, with the words of the
+# tables, links that lead somewhere, man pages that format without a warning.
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$AF_TESTS/.." && pwd)
+if [ ! -e "$root/config/options.def" ] || [ ! -e "$root/docs" ]; then
+	skip "documents" "the sources are not here"
+	finish
+fi
+cd "$root" || exit 1
+
+# missing FILE PYTHON: rows of tables that FILE lacks.
+missing() {
+	python3 - "$@" <<'PY'
+import re, sys
+doc, table, what = open(sys.argv[1]).read(), open(sys.argv[2]).read(), sys.argv[3]
+if sys.argv[1].endswith((".1", ".7")):
+    doc = doc.replace("\\-", "-").replace("\\&", "")
+rows = {"OPTION": r'^OPTION\((\w+), \w+, ".*?", "(\w+)",\s*"(.*?)"\)',
+        "REASON": r'^REASON\((?!NONE)\w+, "(.*?)",\s*"(.*?)"\)',
+        "PATTERN": r'^PATTERN\((\w+)', "COMMAND": r'^COMMAND\((\w+), "[^"]*",\s*"[^"]'}[what]
+found = re.findall(rows, table, re.S | re.M)
+assert found, "no rows in " + sys.argv[2]
+bad = 0
+for row in found:
+    for word in row if isinstance(row, tuple) else (row,):
+        # The first letter of a sentence may be a capital one.
+        if word not in doc and word[1:] not in doc:
+            print("# %s lacks: %s" % (sys.argv[1], word))
+            bad = 1
+sys.exit(bad)
+PY
+}
+ok "every option is in libautofuse(7)" missing docs/man/libautofuse.7 config/options.def OPTION
+ok "every option is in the README" missing README.md config/options.def OPTION
+ok "every reason is in libautofuse(7), in its words" missing docs/man/libautofuse.7 matcher/reason.def REASON
+ok "every reason is in READ_A_REPORT, in its words" missing docs/READ_A_REPORT.md matcher/reason.def REASON
+ok "every reason is in the README, in its words" missing README.md matcher/reason.def REASON
+ok "every command is in autofuse(1)" missing docs/man/autofuse.1 tools/commands.def COMMAND
+ok "each reason has something to do about it" awk -F'|' '/^\| `[a-z-]+` \|/ && NF == 5 && length($4) < 10 {print "# " $0; bad = 1} END {exit bad}' docs/READ_A_REPORT.md
+
+links() {
+	local file target bad=0
+	for file in docs/*.md; do
+		while read -r target; do
+			[ -e "$(dirname "$file")/${target%%#*}" ] || { echo "# $file links to $target"; bad=1; }
+		done < <(grep -oE '\]\([^)#:]+(#[^)]*)?\)' "$file" | sed 's/^](//; s/)$//')
+	done
+	return $bad
+}
+ok "links lead somewhere" links
+if man --version >/dev/null 2>&1 && command -v groff >/dev/null; then
+	for page in docs/man/*; do
+		ok "$(basename "$page") formats without a warning" same "" "$(LC_ALL=C.UTF-8 man --warnings -l "$page" 2>&1 >/dev/null)"
+	done
+else
+	skip "man pages format without a warning" "man or groff is not here"
+fi
+# What the first-run page has people type is what the command understands.
+for c in run ab scan plan cache config; do
+	ok "autofuse help lists $c" has "$("$AUTOFUSE_COMMAND" help)" "^  $c "
+done
+finish

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Lays out what the fuzzers start from. usage: tests/fuzz/corpus.sh BUILD_DIR CORPUS_DIR
+set -eu
+build=$1 out=$2
+cd "$(dirname "$0")/../.."
+rm -rf "$out"
+mkdir -p "$out"/{ini,plan,scan,purity,cache}
+cp tests/apps/*.ini tests/data/*.ini "$out/ini/"
+cat >"$out/ini/all.ini" <<'EOF'
+; every kind of line
+[autofuse]
+verify = always ; a comment
+check_memory = 64M
+patterns = -all +add_rmsnorm
+[pattern add_rmsnorm]
+enable = no
+[kernel everything]
+match = _Z3add* _Z[0-9]*norm?
+match = *
+op = rmsnorm
+args = out:bf16 inout in1 weight n=4 eps - -=1.5 rows cols
+dtype = f32
+cols = n / 4 * grid.x
+eps = 1e-5
+EOF
+for t in tests/data/*.jsonl.gz; do
+	gzip -dc "$t" | awk '!/"k":"a"/ && n++ < 24 || /"k":"a"/ && m++ < 6' >"$out/plan/$(basename "$t" .gz)"
+	head -n 4 "$out/plan/$(basename "$t" .gz)" | gzip -n >"$out/plan/$(basename "$t")"
+done
+cat >"$out/plan/recording.jsonl" <<'EOF'
+{"k":"version","v":1}
+{"k":"stream","st":"0x70","flags":1}
+{"k":"alloc","lo":"0x1000","hi":"0x9000","dev":0,"flags":1}
+{"k":"l","t":5,"f":"_Z12accum_kernelPfS_i","g":[2,1,1],"b":[64,1,1],"sm":0,"st":"0x70","na":0,"attrs":0,"dev":0,"ctx":12,"img":"00000000000000010000000000000002","p":[[0,8,"0010000000000000"],[8,8,"0020000000000000"],[16,4,"80000000"]]}
+{"k":"a","f":"cuEventRecord","st":"0x70"}
+{"k":"lx","f":"_Z14rmsnorm_kernelPfS_S_ii","g":[1,1,1],"b":[128,1,1],"sm":0,"st":"0x70","na":0,"prio":-1,"p":[[0,8,"0030000000000000"],[8,8,"0010000000000000"],[16,8,"0040000000000000"],[24,4,"80000000"],[28,4,"01000000"]]}
+{"k":"a","f":"cuMemFree_v2","lo":"0x1000","hi":"0x2000"}
+{"k":"free","lo":"0x1000","hi":"0x9000"}
+EOF
+for f in "$build"/tests/unit/scan/* "$build"/tests/unit/purity-*; do
+	[ "$(stat -c %s "$f")" -le 100000 ] && cp "$f" "$out/scan/"
+done
+cp "$out"/scan/*.cubin "$out"/scan/*.fatbin "$out/purity/"
+# As cache.c writes them, without their checksums.
+cat >"$out/cache/verdicts" <<'EOF'
+af1 0123456789abcdef0123456789abcdef 1f,2e,0,0 verdict none 4096 t256.s.desc some detail 
+af1 0123456789abcdef0123456789abcdee 1f reject not-exact 0 - - 
+!af1 no checksum
+EOF

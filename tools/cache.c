@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is kept between runs: where, what, and away with it. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "fused/fused.h"
+#include "shim/cache.h"
+#include "shim/cache_dir.h"
+#include "tools/args.h"
+#include "tools/commands.h"
+
+static const char *const kind_word[] = {[CACHE_PROBED] = "probed, live checks are due",
+					[CACHE_VERDICT] = "proven",
+					[CACHE_REJECT] = "not used"};
+
+struct list {
+	struct cache_record *r;
+	size_t n;
+};
+
+static void collect(void *arg, const struct cache_record *r)
+{
+	struct list *l = arg;
+	void *grown = realloc(l->r, (l->n + 1) * sizeof(*l->r));
+
+	if (!grown)
+		return;
+	l->r = grown;
+	l->r[l->n++] = *r;
+}
+
+static int order(const void *a, const void *b)
+{
+	const struct cache_record *x = a, *y = b;
+	int by_text = strcmp(x->detail, y->detail);
+
+	if (x->kind != y->kind)
+		return x->kind == CACHE_VERDICT   ? -1
+		       : y->kind == CACHE_VERDICT ? 1
+						  : (int)x->kind - (int)y->kind;
+	return by_text ? by_text : memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
+/* Files of ours in the directory: verdicts of any build, markers, locks. fn is called with each
+ * name. Their number. */
+static unsigned each_file(void (*fn)(int dirfd, const char *name), const char *but)
+{
+	int fd = dup(cache_dirfd());
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	unsigned n = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	rewinddir(d);
+	while ((e = readdir(d))) {
+		if (strncmp(e->d_name, "verdicts-", 9) && strncmp(e->d_name, "mark-", 5) &&
+		    strncmp(e->d_name, "probe-", 6))
+			continue;
+		if (but && !strcmp(e->d_name, but))
+			continue;
+		if (fn)
+			fn(cache_dirfd(), e->d_name);
+		n++;
+	}
+	closedir(d);
+	return n;
+}
+
+static void remove_file(int dirfd, const char *name)
+{
+	if (unlinkat(dirfd, name, 0))
+		log_warn("%s: %m", name);
+}
+
+static void print_text(const struct list *l, FILE *f)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cache_record *r = &l->r[i];
+
+		fprintf(f, "%016" PRIx64 "%016" PRIx64 "  %s\n", r->key.hash[0], r->key.hash[1],
+			kind_word[r->kind]);
+		if (r->kind == CACHE_REJECT)
+			fprintf(f, "    %s: %s\n", reason_word(r->why), reason_text(r->why));
+		else
+			fprintf(f, "    up to %" PRId64 " rows, by %s\n", r->rows, r->candidate);
+		if (r->detail[0] && strcmp(r->detail, "-"))
+			fprintf(f, "    %s\n", r->detail);
+	}
+}
+
+static void print_json(const struct list *l, FILE *f)
+{
+	static const char *const word[] = {
+		[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
+	json_t *list = json_array(), *all;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cache_record *r = &l->r[i];
+		char key[33];
+		json_t *one;
+
+		snprintf(key, sizeof(key), "%016" PRIx64 "%016" PRIx64, r->key.hash[0],
+			 r->key.hash[1]);
+		one = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s}", "key", key, "kind", word[r->kind],
+				"reason", reason_word(r->why), "rows", (json_int_t)r->rows,
+				"candidate", r->candidate, "detail", r->detail);
+		if (one)
+			json_array_append_new(list, one);
+	}
+	all = json_pack("{s:s, s:o}", "path", cache_dir(), "records", list);
+	json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	fputc('\n', f);
+	json_decref(all);
+}
+
+static int list(bool json)
+{
+	struct list l = {0};
+	char own[64];
+	unsigned other;
+
+	cache_each(collect, &l);
+	if (l.n)
+		qsort(l.r, l.n, sizeof(*l.r), order);
+	snprintf(own, sizeof(own), "verdicts-%016" PRIx64, fused_build_id());
+	other = each_file(NULL, own);
+	if (json) {
+		print_json(&l, stdout);
+	} else {
+		print_text(&l, stdout);
+		printf("%zu record%s of this build in %s", l.n, l.n == 1 ? "" : "s", cache_dir());
+		if (other)
+			printf("; %u file%s of other builds or of processes under way", other,
+			       other == 1 ? "" : "s");
+		putchar('\n');
+	}
+	free(l.r);
+	return 0;
+}
+
+static int act(const char *what, const char *dir, bool json)
+{
+	if (!strcmp(what, "path")) {
+		puts(dir);
+		return 0;
+	}
+	if (access(dir, F_OK)) { /* looking at it should not make it */
+		if (json)
+			printf("{\"path\": null, \"records\": []}\n");
+		else
+			printf("nothing is kept: %s does not exist\n", dir);
+		return 0;
+	}
+	if (cache_open(dir, fused_build_id()))
+		return EXIT_FAILED;
+	if (!strcmp(what, "list"))
+		return list(json);
+	printf("%u files removed from %s\n", each_file(remove_file, NULL), cache_dir());
+	return 0;
+}
+
+int command_cache(int argc, char **argv)
+{
+	const char *what = NULL, *option;
+	bool json = false, bad = false;
+	char dir[4096];
+	struct config c;
+	int rc;
+
+	for (int i = 1; i < argc && !bad;) {
+		enum args_got got = args_take(argc, argv, &i);
+
+		if (got != ARGS_OTHER) {
+			bad = got == ARGS_BAD;
+		} else if (!strcmp(argv[i], "--json")) {
+			json = true;
+			i++;
+		} else {
+			bad = what || (strcmp(argv[i], "list") && strcmp(argv[i], "clear") &&
+				       strcmp(argv[i], "path"));
+			what = argv[i++];
+		}
+	}
+	if (bad) {
+		log_warn("usage: autofuse cache [list [--json] | clear | path] [--cache=DIR]");
+		return EXIT_USAGE;
+	}
+	config_load(&c, true);
+	args_apply(&c, argc, argv);
+	option = c.opt.cache;
+	if (option && !strcmp(option, "none")) {
+		log_warn("the option cache is \"none\": nothing is kept");
+		rc = 0;
+	} else if (cache_dir_resolve(option, dir, sizeof(dir))) {
+		log_warn("there is no place for a cache: neither HOME nor XDG_CACHE_HOME is set");
+		rc = EXIT_FAILED;
+	} else {
+		rc = act(what ? what : "list", dir, json);
+	}
+	config_free(&c);
+	return rc;
+}
