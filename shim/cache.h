@@ -48,5 +48,7 @@ void cache_unmark(struct key key);
 /* Calls fn for every key whose marker was left by a process that no longer lives, and removes it.
  */
 void cache_left_marks(void (*fn)(void *arg, struct key key), void *arg);
+/* Removes the markers that a process left: somebody ended it, it did not crash. */
+void cache_forgive(int pid);
 
 #endif

@@ -94,35 +94,65 @@ void cache_unmark(struct key key)
 	unlinkat(cache_dirfd(), name, 0);
 }
 
-void cache_left_marks(void (*fn)(void *arg, struct key key), void *arg)
+/* The directory for reading; NULL if there is no cache. */
+static DIR *open_marks(void)
 {
-	uint64_t here = boot();
 	int fd = cache_dirfd() < 0 ? -1
 				   : openat(cache_dirfd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+/* Is it a marker of ours, of this boot? */
+static bool mark_parse(DIR *d, const char *name, struct key *key, int *pid,
+		       unsigned long long *start)
+{
+	uint64_t there;
+	struct stat st;
+
+	return sscanf(name, "mark-%16" SCNx64 "%16" SCNx64 "-%16" SCNx64 "-%d-%llu", &key->hash[0],
+		      &key->hash[1], &there, pid, start) == 5 &&
+	       there == boot() && !fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       cache_dir_own(&st);
+}
+
+void cache_left_marks(void (*fn)(void *arg, struct key key), void *arg)
+{
+	DIR *d = open_marks();
 	struct dirent *e;
 
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((e = readdir(d))) {
-		struct key key;
-		uint64_t there;
+	while (d && (e = readdir(d))) {
 		unsigned long long start;
-		struct stat st;
+		struct key key;
 		int pid;
 
-		if (sscanf(e->d_name, "mark-%16" SCNx64 "%16" SCNx64 "-%16" SCNx64 "-%d-%llu",
-			   &key.hash[0], &key.hash[1], &there, &pid, &start) != 5 ||
-		    there != here || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-		    !cache_dir_own(&st))
+		if (!mark_parse(d, e->d_name, &key, &pid, &start))
 			continue;
 		if (start_time(pid) == start)
 			continue; /* still at it */
-		unlinkat(fd, e->d_name, 0);
+		unlinkat(dirfd(d), e->d_name, 0);
 		fn(arg, key);
 	}
-	closedir(d);
+	if (d)
+		closedir(d);
+}
+
+void cache_forgive(int pid)
+{
+	DIR *d = open_marks();
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		unsigned long long start;
+		struct key key;
+		int whose;
+
+		if (mark_parse(d, e->d_name, &key, &whose, &start) && whose == pid)
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
 }

@@ -7,6 +7,7 @@
 #include "matcher/legal.h"
 #include "shim/arena.h"
 #include "shim/report.h"
+#include "shim/times.h"
 #include "shim/worker.h"
 
 enum { ALIGN = 256 }; /* copies keep their originals' alignment up to this */
@@ -233,7 +234,11 @@ void check_run(struct check *c, const struct ours *o, CUstream stream, const str
 							   stream);
 		}
 	}
+	if (times_on)
+		times_before();
 	ok = ok && launch(o, stream, &l);
+	if (times_on)
+		times_after_group(g, &v->key, s.rows, true);
 	for (unsigned i = 0; ok && i < g->nbound; i++) {
 		if (!(g->bound[i].use & BOUND_WRITE))
 			continue;

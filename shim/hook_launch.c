@@ -11,6 +11,7 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/times.h"
 #include "shim/verdict.h"
 #include "shim/window.h"
 #include "shim/window_launch.h"
@@ -29,11 +30,13 @@ struct call {
 	void **params, **extra;
 	bool cooperative;
 	const CUlaunchConfig *config; /* cuLaunchKernelEx */
+	bool timed;                   /* recorded as launch `index`, with device times */
+	uint64_t index;
 };
 
-static CUresult send(const struct own_launch *own)
+static CUresult driver_launch(const struct call *c)
 {
-	const struct call *c = (const struct call *)own;
+	const struct own_launch *own = &c->own;
 
 	if (c->config)
 		return (own->ptsz ? real.cuLaunchKernelEx_ptsz
@@ -46,6 +49,19 @@ static CUresult send(const struct own_launch *own)
 	return (own->ptsz ? real.cuLaunchKernel_ptsz : real.cuLaunchKernel)(
 		c->f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
 		c->shmem, own->stream, c->params, c->extra);
+}
+
+static CUresult send(const struct own_launch *own)
+{
+	const struct call *c = (const struct call *)own;
+	CUresult r;
+
+	if (!c->timed)
+		return driver_launch(c);
+	times_before();
+	r = driver_launch(c);
+	times_after_own(c->index);
+	return r;
 }
 
 /* Attributes that change nothing (a cluster of one, a flag that is off) count as absent. */
@@ -120,7 +136,7 @@ static bool pack(const struct call *c, const struct kernel *k, uint8_t *out, str
 	return true;
 }
 
-static void record(const struct call *c, const struct kernel_rec *rec, struct launch *l)
+static void record(struct call *c, const struct kernel_rec *rec, struct launch *l)
 {
 	struct launch copy = *l;
 	const void *params = NULL;
@@ -133,6 +149,8 @@ static void record(const struct call *c, const struct kernel_rec *rec, struct la
 	copy.stream = !c->own.stream && c->own.ptsz ? 2 : (uintptr_t)c->own.stream;
 	l->index = record_launch(&copy, rec, c->config != NULL, c->config ? c->config->numAttrs : 0,
 				 params, bytes);
+	c->timed = times_on;
+	c->index = l->index;
 }
 
 /* Has a probe seen where launches like this one read and write? */

@@ -5,6 +5,7 @@
  * pointer is the driver's.
  */
 #include "shim/hook.h"
+#include "shim/times.h"
 #include "shim/route.h"
 
 static CUresult routed(CUresult r, void **function)
@@ -29,7 +30,15 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, c
 
 CUresult cuInit(unsigned flags)
 {
-	if (!hook_through())
-		hook_query(CALL_cuInit);
-	return real.cuInit(flags);
+	CUresult r;
+
+	if (hook_through())
+		return real.cuInit(flags);
+	hook_query(CALL_cuInit);
+	r = real.cuInit(flags);
+	if (!r && record_on && guard_enter()) {
+		times_start();
+		guard_leave();
+	}
+	return r;
 }

@@ -2,7 +2,6 @@
 #include "shim/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -16,42 +15,22 @@
 #include "shim/memory.h"
 #include "shim/ours.h"
 #include "shim/process.h"
+#include "shim/record_file.h"
 #include "shim/report.h"
+#include "shim/times.h"
 #include "shim/window.h"
 
-enum { BUFFER = 1 << 20, LINE_RESERVE = 1 << 17, STREAMS_MAX = 64 };
+enum { STREAMS_MAX = 64 };
 
 bool record_on;
 
 static struct {
 	pthread_mutex_t lock; /* guards what follows */
-	int fd;
-	char *buf;
-	size_t used;
+	struct record_file file;
 	uint64_t launches;
 	CUstream stream[STREAMS_MAX]; /* created streams already announced */
 	unsigned nstream;
-} rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-
-static void drain(void)
-{
-	size_t done = 0;
-
-	while (rec.fd >= 0 && done < rec.used) {
-		ssize_t n = write(rec.fd, rec.buf + done, rec.used - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			log_warn_once("recording stopped: %s", strerror(errno));
-			close(rec.fd);
-			rec.fd = -1;
-			break;
-		}
-		done += (size_t)n;
-	}
-	rec.used = 0;
-}
+} rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = {.fd = -1}};
 
 static void put(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void put(const char *fmt, ...)
@@ -60,23 +39,20 @@ static void put(const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(rec.buf + rec.used, BUFFER - rec.used, fmt, ap);
+	n = vsnprintf(rec.file.at + rec.file.used, rec.file.size - rec.file.used, fmt, ap);
 	va_end(ap);
-	if (n > 0 && (size_t)n < BUFFER - rec.used)
-		rec.used += (size_t)n;
+	if (n > 0 && (size_t)n < rec.file.size - rec.file.used)
+		rec.file.used += (size_t)n;
 }
 
 /* One line at a time; a line that cannot fit the reserve is impossible (32 KB of parameters). */
 static bool begin(void)
 {
 	pthread_mutex_lock(&rec.lock);
-	if (rec.fd < 0) {
-		pthread_mutex_unlock(&rec.lock);
-		return false;
-	}
-	if (BUFFER - rec.used < LINE_RESERVE)
-		drain();
-	return true;
+	if (record_file_room(&rec.file))
+		return true;
+	pthread_mutex_unlock(&rec.lock);
+	return false;
 }
 
 static void end(void)
@@ -98,11 +74,11 @@ static void put_hex(const uint8_t *p, size_t n)
 {
 	static const char digit[] = "0123456789abcdef";
 
-	if (BUFFER - rec.used < 2 * n)
+	if (rec.file.size - rec.file.used < 2 * n)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		rec.buf[rec.used++] = digit[p[i] >> 4];
-		rec.buf[rec.used++] = digit[p[i] & 15];
+		rec.file.at[rec.file.used++] = digit[p[i] >> 4];
+		rec.file.at[rec.file.used++] = digit[p[i] & 15];
 	}
 }
 
@@ -141,10 +117,8 @@ void record_start(void)
 
 	if (!option || !option[0])
 		return;
-	rec.buf = malloc(BUFFER);
-	if (rec.buf && report_path(option, path, sizeof(path)))
-		rec.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (rec.fd < 0) {
+	if (!report_path(option, path, sizeof(path)) ||
+	    !record_file_open(&rec.file, path, process.config.opt.times)) {
 		log_warn("cannot record to %s: %s", option, strerror(errno));
 		return;
 	}
@@ -158,11 +132,9 @@ void record_stop(void)
 {
 	if (!record_on)
 		return;
+	times_stop();
 	pthread_mutex_lock(&rec.lock);
-	drain();
-	if (rec.fd >= 0)
-		close(rec.fd);
-	rec.fd = -1;
+	record_file_close(&rec.file);
 	pthread_mutex_unlock(&rec.lock);
 }
 
@@ -196,7 +168,7 @@ uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool 
 			put("\"]");
 		}
 		put("]");
-	} else if (params && bytes && bytes < LINE_RESERVE / 4) {
+	} else if (params && bytes && bytes < RECORD_LINE / 4) {
 		put(",\"x\":[%zu,\"", bytes);
 		put_hex(params, bytes);
 		put("\"]");
@@ -241,5 +213,67 @@ void record_free(uint64_t base, uint64_t bytes)
 		return;
 	put("{\"k\":\"free\",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\"", base,
 	    base + bytes);
+	end();
+}
+
+static void put_launches(const uint64_t *launch, unsigned n)
+{
+	put(",\"n\":[");
+	for (unsigned i = 0; i < n; i++)
+		put("%s%" PRIu64, i ? "," : "", launch[i]);
+	put("]");
+}
+
+void record_group(const struct group *g, bool fused, bool checked, enum reason why)
+{
+	uint64_t launch[PATTERN_MAX_NODES];
+
+	if (!record_on || !begin())
+		return;
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		launch[i] = g->member[i]->launch.index;
+	put("{\"k\":\"g\",\"f\":\"%s\",\"is\":\"%s\"", g->pattern->name,
+	    !fused    ? "refused"
+	    : checked ? "checked"
+		      : "fused");
+	if (!fused)
+		put(",\"why\":\"%s\"", reason_word(why));
+	put_launches(launch, g->pattern->nnode);
+	end();
+}
+
+void record_sent(uint32_t id, const struct record_sent *s)
+{
+	if (!begin())
+		return;
+	put("{\"k\":\"c\",\"id\":%u,\"how\":\"%s\"", id, s->how);
+	put_launches(s->launch, s->n);
+	if (s->key)
+		put(",\"key\":\"%016" PRIx64 "%016" PRIx64 "\",\"rows\":%" PRId64, s->key->hash[0],
+		    s->key->hash[1], s->rows);
+	end();
+}
+
+void record_ran(uint32_t id, uint64_t at, uint64_t ns, const char *in_graph)
+{
+	if (!begin())
+		return;
+	put("{\"k\":\"t\",\"id\":%u,\"at\":%" PRIu64 ",\"ns\":%" PRIu64, id, at, ns);
+	if (in_graph) {
+		put(",\"graph\":true,\"f\":");
+		put_string(in_graph);
+	}
+	end();
+}
+
+void record_clock(unsigned version, const char *why_not)
+{
+	if (!begin())
+		return;
+	put("{\"k\":\"times\",\"cupti\":%u", version);
+	if (why_not) {
+		put(",\"f\":");
+		put_string(why_not);
+	}
 	end();
 }

@@ -7,7 +7,8 @@
 #ifndef AF_SHIM_RECORD_H
 #define AF_SHIM_RECORD_H
 
-#include "matcher/launch.h"
+#include "matcher/group.h"
+#include "matcher/key.h"
 #include "shim/driver.h"
 #include "shim/kernels.h"
 
@@ -31,5 +32,23 @@ void record_range_call(unsigned call, CUstream stream, bool ptsz, uint64_t base,
 
 void record_alloc(uint64_t base, uint64_t bytes, int device, unsigned memory_flags);
 void record_free(uint64_t base, uint64_t bytes);
+
+/* What came of a group whose last launch was recorded. */
+void record_group(const struct group *g, bool fused, bool checked, enum reason why);
+
+/* What a driver call of ours or the program's stood for, by its correlation number (shim/times.h).
+ */
+struct record_sent {
+	const char *how; /* own, fused, check */
+	uint64_t launch[PATTERN_MAX_NODES];
+	unsigned n;
+	const struct key *key; /* of the group's verdict, or NULL */
+	int64_t rows;          /* that the kernel worked on */
+};
+void record_sent(uint32_t id, const struct record_sent *s);
+/* A kernel ran on the device; in_graph: its name, where a graph's launch ran it, else NULL. */
+void record_ran(uint32_t id, uint64_t at, uint64_t ns, const char *in_graph);
+/* Where device times come from; why_not: there will be none. */
+void record_clock(unsigned version, const char *why_not);
 
 #endif

@@ -14,6 +14,7 @@
 #include "shim/control.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
+#include "shim/record.h"
 #include "shim/report_json.h"
 #include "shim/verdict.h"
 
@@ -96,6 +97,7 @@ void report_group(const struct group *g, enum outcome outcome, enum reason why)
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		launch[i] = g->member[i]->launch.index;
 	count(g->pattern, launch, outcome, why);
+	record_group(g, outcome != OUTCOME_REJECTED, outcome == OUTCOME_CHECKED, why);
 }
 
 void report_fused(const struct pattern *p, const uint64_t *launch)

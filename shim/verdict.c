@@ -13,6 +13,7 @@
 #include "config/hash.h"
 #include "config/log.h"
 #include "shim/cache.h"
+#include "shim/cache_profile.h"
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
@@ -35,6 +36,13 @@ struct cached { /* what the disk knew when the process began */
 	UT_hash_handle hh;
 };
 
+struct profiled { /* shapes at which a fused kernel was measured to be slower, by key */
+	struct key key;
+	int64_t rows[VERDICT_SLOWER];
+	unsigned n;
+	UT_hash_handle hh;
+};
+
 struct site_entry {
 	struct site s;
 	UT_hash_handle hh;
@@ -46,6 +54,7 @@ static struct {
 	struct entry *verdict;
 	struct known *known;
 	struct cached *cached;
+	struct profiled *profiled;
 	struct site_entry *site;
 	unsigned nsite;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -117,6 +126,24 @@ static void load_record(void *arg, const struct cache_record *r)
 	}
 }
 
+static void load_profile(void *arg, const struct profile_row *r)
+{
+	struct profiled *p;
+
+	if (r->fused_ns <= r->members_ns)
+		return;
+	HASH_FIND(hh, store.profiled, &r->key, sizeof(r->key), p);
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return;
+		p->key = r->key;
+		HASH_ADD(hh, store.profiled, key, sizeof(p->key), p);
+	}
+	if (p->n < VERDICT_SLOWER)
+		p->rows[p->n++] = r->rows;
+}
+
 static void load_crash(void *arg, struct key key)
 {
 	struct cache_record r = {.key = key, .kind = CACHE_REJECT, .why = REASON_CRASHED};
@@ -140,6 +167,9 @@ void verdict_load(void)
 		if (!cache_open(process.config.opt.cache, fused_build_id())) {
 			cache_left_marks(load_crash, NULL);
 			cache_each(load_record, NULL);
+			/* Who measures wants both forms. */
+			if (process.config.opt.profile && !process.config.opt.times)
+				cache_profile_each(load_profile, NULL);
 		}
 	}
 	pthread_mutex_unlock(&store.lock);
@@ -207,6 +237,25 @@ static void adopt(struct verdict *v)
 	v->state = c->r.kind == CACHE_VERDICT ? VERDICT_USABLE : VERDICT_CHECKING;
 }
 
+static void adopt_profile(struct verdict *v)
+{
+	struct profiled *p;
+
+	HASH_FIND(hh, store.profiled, &v->key, sizeof(v->key), p);
+	if (!p)
+		return;
+	memcpy(v->slower, p->rows, sizeof(v->slower));
+	v->nslower = p->n;
+}
+
+bool verdict_slower(const struct verdict *v, int64_t rows)
+{
+	for (unsigned i = 0; i < v->nslower; i++)
+		if (v->slower[i] == rows)
+			return true;
+	return false;
+}
+
 static int identify(const struct group *g)
 {
 	for (unsigned i = 0; i < g->pattern->nnode; i++) {
@@ -251,6 +300,7 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	snprintf(e->v.detail, sizeof(e->v.detail), "%s",
 		 g->member[g->pattern->nnode - 1]->launch.kernel->name);
 	adopt(&e->v);
+	adopt_profile(&e->v);
 	HASH_ADD(hh, store.verdict, v.key, sizeof(key), e);
 	log_debug("verdict key %016" PRIx64 "%016" PRIx64 " (%s): %s", key.hash[0], key.hash[1],
 		  state_name[e->v.state], text);

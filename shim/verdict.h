@@ -22,6 +22,8 @@ enum verdict_state {
 	VERDICT_REJECTED,
 };
 
+enum { VERDICT_SLOWER = 16 };
+
 struct verdict {
 	struct key key;
 	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member */
@@ -40,6 +42,8 @@ struct verdict {
 	bool marked; /* the crash marker is on disk */
 	bool first_use_over; /* our kernel ran to its end once in this process */
 	char detail[160];
+	int64_t slower[VERDICT_SLOWER]; /* rows at which the profile says that fusing costs */
+	unsigned nslower;
 };
 
 /* Opens the cache and reads it, once; called when the first kernel with a decoder is met. */
@@ -48,6 +52,9 @@ void verdict_load(void);
 /* The verdict of a complete, legal group in a context; made on first sight, from the cache if it
  * has the key. NULL if out of memory or if an image's bytes cannot be had. */
 struct verdict *verdict_of(const struct group *g, const struct ours *o);
+
+/* Does the profile say that the fused kernel is slower with so many rows? */
+bool verdict_slower(const struct verdict *v, int64_t rows);
 
 /* Starts the probe of a NEW verdict. */
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o);

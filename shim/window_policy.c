@@ -148,6 +148,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	uint64_t unfused, fused;
 	struct verdict *v;
 	struct site *s;
+	bool slower;
 	int state;
 
 	if (w->kind == STREAM_PER_THREAD)
@@ -165,12 +166,16 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = state_of(v);
+	slower = verdict_slower(v, g->rows);
 	if (state != VERDICT_REJECTED)
 		kernels_promise(g->member[0]->launch.kernel);
 	if (s) {
-		s->expected = state == VERDICT_USABLE || (s->expected && state != VERDICT_REJECTED);
+		s->expected = !slower && (state == VERDICT_USABLE ||
+					  (s->expected && state != VERDICT_REJECTED));
 		window_seen(s, v);
 	}
+	if (slower)
+		return REASON_NOT_PROFITABLE;
 	switch (state) {
 	case VERDICT_NEW:
 		if (process.config.opt.probe)

@@ -7,6 +7,7 @@
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/report.h"
+#include "shim/times.h"
 #include "shim/window_state.h"
 
 enum {
@@ -72,8 +73,13 @@ CUresult window_submit(struct window *w, const struct member *const *m, unsigned
 	if (!n)
 		return r;
 	pushed = enter(w);
-	for (unsigned i = 0; i < n && !r; i++)
+	for (unsigned i = 0; i < n && !r; i++) {
+		if (times_on)
+			times_before();
 		r = send(w, &m[i]->launch);
+		if (times_on)
+			times_after_own(m[i]->launch.index);
+	}
 	leave(pushed);
 	missed(m[0]);
 	if (r)
@@ -148,9 +154,17 @@ bool window_fuse(struct window *w, const struct group *g)
 	struct verdict *v = w->verdict;
 	struct fused_launch l;
 	CUfunction f;
+	bool sent;
 
 	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
-	    !(f = ours_function(w->ours, l.kernel)) || !window_send_fused(w, v, f, &l))
+	    !(f = ours_function(w->ours, l.kernel)))
+		return false;
+	if (times_on)
+		times_before();
+	sent = window_send_fused(w, v, f, &l);
+	if (times_on)
+		times_after_group(g, &v->key, g->rows, false);
+	if (!sent)
 		return false;
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
 	window_remember(w, g, v, f, &l);

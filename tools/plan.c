@@ -8,59 +8,22 @@
 #include "tools/args.h"
 #include "tools/commands.h"
 
-struct planning {
-	struct plan_result streams, graphs;
-	struct plan_streams *by_stream;
-	struct plan_graph *graph;
-	bool in_graph; /* nodes and edges of an inst line are coming */
-};
-
-static void event(struct planning *p, const struct trace_event *e)
-{
-	switch (e->kind) {
-	case TRACE_GRAPH:
-		if (p->in_graph)
-			plan_graph_finish(p->graph);
-		p->in_graph = p->graphs.graph = true;
-		return;
-	case TRACE_KERNEL:
-	case TRACE_NODE:
-	case TRACE_EDGE:
-		if (p->in_graph)
-			plan_graph_event(p->graph, e);
-		return;
-	case TRACE_BAD:
-		if (p->in_graph)
-			plan_graph_event(p->graph, e);
-		plan_streams_event(p->by_stream, e);
-		return;
-	default:
-		if (p->in_graph)
-			plan_graph_finish(p->graph);
-		p->in_graph = false;
-		plan_streams_event(p->by_stream, e);
-	}
-}
-
 int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out)
 {
-	struct planning p = {0};
+	struct plan_result streams = {0}, graphs = {0}, *r;
+	struct planning *p;
 	struct trace_event e;
 	struct trace *t = trace_open(path);
-	struct plan_result *r;
 	int rc = EXIT_FAILED;
 
 	if (!t)
 		return EXIT_USAGE;
-	p.by_stream = plan_streams_new(&p.streams, on);
-	p.graph = plan_graph_new(&p.graphs, on);
-	if (p.by_stream && p.graph) {
+	p = planning_new(&streams, &graphs, on);
+	if (p) {
 		while (trace_next(t, &e))
-			event(&p, &e);
-		if (p.in_graph)
-			plan_graph_finish(p.graph);
-		/* Launches of a trace with a graph went into it: the graph is what runs. */
-		r = p.graphs.graph ? &p.graphs : &p.streams;
+			planning_event(p, &e);
+		planning_finish(p);
+		r = graphs.graph ? &graphs : &streams;
 		plan_sort(r);
 		(json ? plan_print_json : plan_print_text)(r, out);
 		if (!sig_count() && !json)
@@ -69,10 +32,9 @@ int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *o
 				"sections.\n");
 		rc = trace_errors(t) ? EXIT_BAD_INPUT : 0;
 	}
-	plan_graph_free(p.graph);
-	plan_streams_free(p.by_stream);
-	plan_result_free(&p.streams);
-	plan_result_free(&p.graphs);
+	planning_free(p);
+	plan_result_free(&streams);
+	plan_result_free(&graphs);
 	trace_close(t);
 	return rc;
 }

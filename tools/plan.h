@@ -26,8 +26,18 @@ struct plan_known {
 	char what[256]; /* the first launch's operation and operands; "=>" before what it writes */
 };
 
+/* Somebody who wants to hear more than counts. Launches come in the order of their numbers
+ * (l->index), each before the groups that it completes. */
+struct plan_watch {
+	void *arg;
+	void (*launch)(void *arg, const struct launch *l, uint64_t thread, const struct op *op,
+		       enum reason why);
+	void (*group)(void *arg, const struct group *g, enum reason why);
+};
+
 /* What was found. Kernels belong to the trace. */
 struct plan_result {
+	const struct plan_watch *watch; /* or NULL */
 	uint64_t launches;
 	struct plan_group *group; /* in the order in which they completed */
 	size_t ngroup;
@@ -40,6 +50,9 @@ struct plan_result {
 
 void plan_add_group(struct plan_result *r, const struct group *g, enum reason why);
 void plan_add_unknown(struct plan_result *r, const struct kernel *k);
+/* A launch was numbered and decoded; why: as decode_launch said. */
+void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thread,
+		     const struct op *op, enum reason why);
 void plan_add_known(struct plan_result *r, const struct kernel *k, const struct op *op);
 void plan_sort(struct plan_result *r);
 void plan_sort_known(struct plan_result *r);
@@ -72,6 +85,15 @@ struct plan_graph *plan_graph_new(struct plan_result *r, const bool enabled[PATT
 void plan_graph_event(struct plan_graph *p, const struct trace_event *e);
 void plan_graph_finish(struct plan_graph *p);
 void plan_graph_free(struct plan_graph *p);
+
+/* A whole trace: what happens on streams, and the kernel nodes of graphs that it has. Where there
+ * is a graph, launches went into it, and the graphs are what runs. */
+struct planning;
+struct planning *planning_new(struct plan_result *streams, struct plan_result *graphs,
+			      const bool enabled[PATTERN_COUNT]);
+void planning_event(struct planning *p, const struct trace_event *e);
+void planning_finish(struct planning *p);
+void planning_free(struct planning *p);
 
 /* Class of a driver call by name, as matcher/calls.def and its default rule say. */
 enum plan_class { PLAN_neutral, PLAN_stream, PLAN_all };

@@ -196,16 +196,15 @@ static void prepare(struct plan_graph *p)
 	p->first_launch = p->result->launches;
 	for (unsigned i = 0; i < p->nnode; i++) {
 		struct node *n = &p->node[i];
+		enum reason why;
 
 		if (!n->kernel)
 			continue;
 		n->launch.index = p->result->launches++;
 		n->launch.stream = n->launch.context = 0; /* order is what the edges say */
 		p->node_of[n->launch.index - p->first_launch] = i;
-		if (decode_launch(&n->launch, &n->op))
-			plan_add_unknown(p->result, n->launch.kernel);
-		else
-			plan_add_known(p->result, n->launch.kernel, &n->op);
+		why = decode_launch(&n->launch, &n->op);
+		plan_add_launch(p->result, &n->launch, 0, &n->op, why);
 		n->op.vetted = n->op.code != OP_opaque; /* plan takes the evidence for given */
 	}
 }

@@ -21,11 +21,24 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 
 	if (!room_for((void **)&r->group, r->ngroup, sizeof(*p)))
 		return;
+	if (r->watch && r->watch->group)
+		r->watch->group(r->watch->arg, g, why);
 	p = &r->group[r->ngroup++];
 	p->pattern = g->pattern;
 	p->why = why;
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		p->launch[i] = g->member[i]->launch.index;
+}
+
+void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thread,
+		     const struct op *op, enum reason why)
+{
+	if (why)
+		plan_add_unknown(r, l->kernel);
+	else
+		plan_add_known(r, l->kernel, op);
+	if (r->watch && r->watch->launch)
+		r->watch->launch(r->watch->arg, l, thread, op, why);
 }
 
 void plan_add_unknown(struct plan_result *r, const struct kernel *k)

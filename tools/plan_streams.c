@@ -145,15 +145,14 @@ static void on_launch(struct plan_streams *p, const struct trace_event *e)
 	struct stream *mine = stream_of(p, e);
 	struct launch l = e->launch;
 	struct seq_out out;
+	enum reason why;
 	struct op op;
 
 	l.index = p->result->launches++;
 	if (!mine)
 		return;
-	if (decode_launch(&l, &op))
-		plan_add_unknown(p->result, l.kernel);
-	else
-		plan_add_known(p->result, l.kernel, &op);
+	why = decode_launch(&l, &op);
+	plan_add_launch(p->result, &l, mine->thread, &op, why);
 	op.vetted = op.code != OP_opaque; /* plan takes the evidence for given */
 	for (struct stream *s = p->first; s; s = s->next) {
 		if (s != mine)

@@ -17,6 +17,14 @@ $(O)/gen/embedded.def: $(EMBEDDED_INI) config
 		echo ')'; \
 	done > $@
 
+# The page of `autofuse trace --html`, a C string a line.
+$(O)/gen/page.def: tools/page.html
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/PAGE("&")/' $< > $@
+
+$(O)/obj/tools/page.o: $(O)/gen/page.def
+
 $(O)/obj/config/embedded.o: $(O)/gen/embedded.def
 
 $(O)/autofuse: $(COMMAND_OBJ)

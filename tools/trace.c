@@ -116,6 +116,11 @@ bool trace_next(struct trace *t, struct trace_event *e)
 		if (strspn(t->text, " \t\r\n") == (size_t)len)
 			continue;
 		json_decref(t->json);
+		t->json = NULL;
+		if (trace_times_quick(t->text, e)) {
+			e->line = t->line;
+			return true;
+		}
 		t->json = json_loadb(t->text, (size_t)len, 0, &json_err);
 		if (!t->json) {
 			snprintf(err, sizeof(err), "expected one JSON object: %.160s",

@@ -17,6 +17,7 @@
 
 #include "matcher/launch.h"
 #include "matcher/op.h"
+#include "tools/times.h"
 
 enum trace_kind {
 	TRACE_LAUNCH, /* l, lx */
@@ -28,7 +29,11 @@ enum trace_kind {
 	TRACE_KERNEL, /* n */
 	TRACE_NODE,
 	TRACE_EDGE,
-	TRACE_BAD, /* a line that could not be read: anything may have happened here */
+	TRACE_SENT,    /* c: what a driver call stood for */
+	TRACE_RAN,     /* t: when its kernel ran */
+	TRACE_OUTCOME, /* g: what came of a group in the recorded process */
+	TRACE_CLOCK,   /* times: where device times come from, or why there are none */
+	TRACE_BAD,     /* a line that could not be read: anything may have happened here */
 };
 
 enum trace_memory {
@@ -39,18 +44,24 @@ enum trace_memory {
 	TRACE_SHARED = 16,
 };
 
+enum trace_state { TRACE_FUSED, TRACE_CHECKED, TRACE_REFUSED };
+
 struct trace_event {
 	enum trace_kind kind;
 	long line;
 	uint64_t thread, context, stream;
 	bool has_stream;      /* "st" was there */
-	const char *name;     /* CALL, GRAPH: the driver call */
+	const char *name;     /* CALL, GRAPH: the driver call; CLOCK: why no times, else NULL */
 	struct launch launch; /* LAUNCH, KERNEL; index is left 0 */
 	struct range range;   /* ALLOC, FREE; CALL, where it frees one (else empty) */
 	unsigned flags;       /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
 	int device;           /* ALLOC */
 	unsigned from, to;    /* EDGE; flags: CUgraphDependencyType */
-	bool launched;        /* BAD: it was a line of kind l, lx or n */
+	struct sent sent;     /* SENT; OUTCOME: launch, n */
+	struct ran ran;       /* RAN; name: of a kernel in a graph */
+	enum reason why;      /* OUTCOME */
+	enum trace_state state;
+	bool launched; /* BAD: it was a line of kind l, lx or n */
 };
 
 struct trace;

@@ -21,4 +21,10 @@ struct trace_params {
 int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params *p,
 	       struct trace_event *e, char *err, unsigned errsize);
 
+/* Most lines of a recording with times are `t` and `c` lines: those that look exactly as the
+ * recorder writes them are read without the detour. False: it is none, or looks otherwise. */
+bool trace_times_quick(const char *text, struct trace_event *e);
+/* As trace_line for the lines of kind SENT, RAN and OUTCOME. */
+int trace_line_times(json_t *line, struct trace_event *e, char *err, unsigned errsize);
+
 #endif

@@ -8,7 +8,8 @@
 #                                           behaviour sanitizers (load libasan first: LD_PRELOAD)
 
 SOFTGPU_DIR := $(O)/softgpu
-SOFTGPU_LIBS := $(SOFTGPU_DIR)/libcuda.so.1 $(SOFTGPU_DIR)/libcudart.so.13 $(O)/libautofuse.softgpu.so
+SOFTGPU_LIBS := $(SOFTGPU_DIR)/libcuda.so.1 $(SOFTGPU_DIR)/libcudart.so.13 $(O)/libautofuse.softgpu.so \
+	$(SOFTGPU_DIR)/cupti/libcupti.so.13
 
 SOFTGPU_WARN := -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-deprecated-declarations
 SOFTGPU_CXXFLAGS = -std=c++17 $(CFLAGS) $(SOFTGPU_WARN) -Werror=missing-declarations -fPIC -pthread \
@@ -43,6 +44,13 @@ $(SOFTGPU_DIR)/libcudart.so.13: $(call softgpu_objs,cudart) tests/softgpu/cudart
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(softgpu_link)
+
+# A folder of its own: found only where a test says so.
+$(SOFTGPU_DIR)/cupti/libcupti.so.13: tests/softgpu/cupti/cupti.c tests/softgpu/cupti/layout.c shim/cupti.h tests/softgpu/softgpu.h
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(CPPFLAGS) $(EXTRA_LDFLAGS) -isystem $(CUDA_INC) -fPIC -pthread -shared \
+		-fvisibility=hidden -Wno-missing-prototypes -Wl,-soname,libcupti.so.13 -o $@ $(filter %.c,$^) -ldl
 
 define softgpu_companion_rule
 $(1): $(2) $(SOFTGPU_DIR)/libcuda.so.1

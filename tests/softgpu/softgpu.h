@@ -36,6 +36,20 @@ int softgpu_slow(const char *rules);
 /* Writes the report now, in the form of SOFTGPU_REPORT: lines "kernel NAME N" and "call NAME N". */
 int softgpu_report(const char *file);
 
+/*
+ * Calls and kernels as a profiler sees them. enter: before a call does anything, on its thread,
+ * with a number that differs for every call; ran: a kernel that this call queued has ended (times
+ * of CLOCK_MONOTONIC in ns), graph_node not 0 where it was a graph's. One observer at a time, never
+ * freed: -1 if there is one. NULL takes it away.
+ */
+struct softgpu_observer {
+	void (*enter)(void *arg, const char *call, uint32_t number);
+	void (*ran)(void *arg, uint32_t number, const char *kernel, uint64_t start, uint64_t end,
+		    uint64_t graph_node);
+	void *arg;
+};
+int softgpu_observe(const struct softgpu_observer *o);
+
 /* Driver functions outside every table, as newer and graphics-enabled drivers have them. */
 int cuSoftgpuExtra(void); /* waits for the current context; CUresult */
 /* *sum = a + ... + h + (long)x + (long)y: arguments in registers and on the stack. CUresult. */

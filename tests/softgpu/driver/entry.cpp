@@ -2,6 +2,7 @@
 /* The exported functions. Each counts, may be made to fail, takes the lock and runs its body. */
 #include <string.h>
 #include "tests/softgpu/driver/inject.h"
+#include "tests/softgpu/driver/observe.h"
 #include "tests/softgpu/driver/registry.h"
 #include "tests/softgpu/driver/state.h"
 
@@ -33,6 +34,7 @@ struct call {
 	{
 		if (c == CALL_cuInit)
 			companions_load(); /* their constructors run: not under the lock */
+		observe_enter(api_rows[c].name);
 		answer = inject(c);
 		pthread_mutex_lock(&driver.lock);
 		if (answer == CUDA_SUCCESS && !works_before_init(c) && !driver.initialised)

@@ -2,6 +2,7 @@
 /* Executable graphs. */
 #include "tests/softgpu/driver/capture.h"
 #include "tests/softgpu/driver/graph.h"
+#include "tests/softgpu/driver/observe.h"
 #include "tests/softgpu/driver/stream.h"
 
 namespace
@@ -135,7 +136,7 @@ CUresult soft::cuGraphLaunch(CUgraphExec handle, CUstream stream_handle)
 {
 	STREAM_OR_RETURN(s, stream_handle);
 	struct exec *x = object_find<struct exec>(handle);
-	std::vector<std::shared_ptr<const struct work>> todo;
+	std::vector<std::pair<std::shared_ptr<const struct work>, uint64_t>> todo; /* its number */
 
 	if (!x)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -146,17 +147,20 @@ CUresult soft::cuGraphLaunch(CUgraphExec handle, CUstream stream_handle)
 		return r;
 	for (const struct exec_node &n : x->nodes)
 		if (n.enabled)
-			todo.push_back(n.work);
+			todo.push_back({n.work, static_cast<uint64_t>(&n - x->nodes.data()) + 1});
 	queue_make_room(s->queue); /* here, as it may give up the lock and x with it */
 	x = object_find<struct exec>(handle);
 	if (!x)
 		return CUDA_ERROR_INVALID_VALUE;
-	x->last = stream_submit(s, {{x->last}, [todo] {
+	x->last = stream_submit(s, {{x->last}, [todo, call = observe_call()] {
 					    CUresult result = CUDA_SUCCESS;
 
-					    for (const auto &w : todo)
+					    for (const auto &w : todo) {
+						    struct observe_work o(call, w.second);
+
 						    if (result == CUDA_SUCCESS)
-							    result = w->run();
+							    result = w.first->run();
+					    }
 					    return result;
 				    }});
 	return CUDA_SUCCESS;

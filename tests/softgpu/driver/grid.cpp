@@ -13,6 +13,7 @@
 #include <string.h>
 #include "tests/softgpu/driver/asan.h"
 #include "tests/softgpu/driver/block.h"
+#include "tests/softgpu/driver/observe.h"
 #include "tests/softgpu/driver/state.h"
 
 namespace
@@ -125,6 +126,7 @@ CUresult kernel_work::run() const
 	struct block_launch l = {kernel, pointers.data(), grid, block};
 	struct walk order(static_cast<uint64_t>(grid.x) * grid.y * grid.z, random);
 	const char *fault = nullptr;
+	uint64_t start = observe_now();
 
 	s.tls = static_shared(kernel); /* after shared(), which makes the thread's copy */
 	asan_unpoison(s.dynamic, SOFTGPU_SHARED_MAX);
@@ -145,6 +147,7 @@ CUresult kernel_work::run() const
 		fprintf(stderr, "softgpu: %s: %s\n", kernel->name, fault);
 		return CUDA_ERROR_LAUNCH_FAILED;
 	}
+	observe_ran(kernel->name, start);
 	std::lock_guard<std::mutex> hold(counts.lock);
 	counts.runs[kernel->name]++;
 	return CUDA_SUCCESS;

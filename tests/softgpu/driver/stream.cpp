@@ -2,6 +2,7 @@
 #include "tests/softgpu/driver/stream.h"
 #include <algorithm>
 #include "tests/softgpu/driver/capture.h"
+#include "tests/softgpu/driver/observe.h"
 
 struct stream *stream_new(struct context *ctx, enum stream_what what, unsigned flags, int priority)
 {
@@ -78,7 +79,11 @@ CUresult stream_give(struct stream *s, const std::shared_ptr<const struct work> 
 	r = capture_implicit(s);
 	if (r != CUDA_SUCCESS)
 		return r;
-	struct point p = stream_submit(s, {{}, [w] { return w->run(); }});
+	struct point p = stream_submit(s, {{}, [w, call = observe_call()] {
+							struct observe_work o(call);
+
+							return w->run();
+						}});
 	if (driver.launch_blocking && w->type() == CU_GRAPH_NODE_TYPE_KERNEL)
 		point_wait(p);
 	if (at)

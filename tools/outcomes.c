@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/outcomes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/hash.h"
+#include "matcher/group.h"
+
+struct entry {
+	uint32_t launch[PATTERN_MAX_NODES];
+	struct outcome_of what;
+	UT_hash_handle hh;
+};
+
+struct outcomes {
+	struct entry *table;
+};
+
+struct outcomes *outcomes_new(void)
+{
+	return calloc(1, sizeof(struct outcomes));
+}
+
+void outcomes_add(struct outcomes *o, const uint32_t *launch, unsigned n,
+		  const struct outcome_of *what)
+{
+	struct entry *e = n <= PATTERN_MAX_NODES ? calloc(1, sizeof(*e)) : NULL, *old;
+
+	if (!e)
+		return;
+	memcpy(e->launch, launch, n * sizeof(*launch));
+	e->what = *what;
+	HASH_FIND(hh, o->table, e->launch, sizeof(e->launch), old);
+	if (old)
+		free(e);
+	else
+		HASH_ADD(hh, o->table, launch, sizeof(e->launch), e);
+}
+
+const struct outcome_of *outcomes_find(const struct outcomes *o, const uint32_t *launch, unsigned n)
+{
+	uint32_t key[PATTERN_MAX_NODES] = {0};
+	struct entry *e;
+
+	memcpy(key, launch, n * sizeof(*launch));
+	HASH_FIND(hh, o->table, key, sizeof(key), e);
+	return e ? &e->what : NULL;
+}
+
+void outcomes_free(struct outcomes *o)
+{
+	struct entry *e, *next;
+
+	if (!o)
+		return;
+	HASH_ITER(hh, o->table, e, next)
+	{
+		HASH_DEL(o->table, e);
+		free(e);
+	}
+	free(o);
+}

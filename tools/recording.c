@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/recording.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "config/log.h"
+#include "tools/status.h"
+
+enum { LOOK_EVERY = 4096 }; /* lines between looks at the clock */
+
+static void event(struct recording *r, const struct trace_event *e)
+{
+	uint32_t launch[PATTERN_MAX_NODES];
+
+	switch (e->kind) {
+	case TRACE_SENT:
+		times_sent(&r->times, &e->sent);
+		break;
+	case TRACE_RAN:
+		times_ran(&r->times, &e->ran);
+		break;
+	case TRACE_CLOCK:
+		snprintf(r->no_times, sizeof(r->no_times), "%s", e->name ? e->name : "");
+		break;
+	case TRACE_OUTCOME:
+		for (unsigned i = 0; i < e->sent.n; i++)
+			launch[i] = (uint32_t)e->sent.launch[i];
+		outcomes_add(r->outcomes, launch, e->sent.n,
+			     &(struct outcome_of){e->state != TRACE_REFUSED,
+						  e->state == TRACE_CHECKED, e->why});
+		break;
+	default:
+		break;
+	}
+}
+
+static int read_all(struct recording *r, struct planning *p, bool progress)
+{
+	struct status say;
+	struct trace_event e;
+	unsigned lines = 0;
+
+	status_start(&say, progress);
+	while (trace_next(r->trace, &e)) {
+		if (e.kind >= TRACE_SENT && e.kind < TRACE_BAD)
+			event(r, &e);
+		else
+			planning_event(p, &e);
+		if (++lines % LOOK_EVERY == 0)
+			status_say(&say, "reading: %" PRIu64 " launches",
+				   r->streams.launches + r->graphs.launches);
+	}
+	planning_finish(p);
+	status_end(&say);
+	return 0;
+}
+
+int recording_read(struct recording *r, const char *path, const bool on[PATTERN_COUNT],
+		   bool progress)
+{
+	struct listing *of_streams = listing_new(), *of_graphs = listing_new();
+	struct planning *p;
+
+	memset(r, 0, sizeof(*r));
+	snprintf(r->no_times, sizeof(r->no_times), "the recording has none");
+	r->outcomes = outcomes_new();
+	r->trace = trace_open(path);
+	if (of_streams && of_graphs && r->outcomes && r->trace) {
+		r->streams.watch = &of_streams->watch;
+		r->graphs.watch = &of_graphs->watch;
+		p = planning_new(&r->streams, &r->graphs, on);
+		if (p) {
+			read_all(r, p, progress);
+			planning_free(p);
+			r->in_graphs = r->graphs.launches != 0;
+			r->listing = r->in_graphs ? of_graphs : of_streams;
+			listing_free(r->in_graphs ? of_streams : of_graphs);
+			listing_finish(r->listing, &r->times, r->in_graphs ? NULL : r->outcomes);
+			if (r->times.nran)
+				r->no_times[0] = 0;
+			return 0;
+		}
+	}
+	if (r->trace)
+		log_warn("out of memory");
+	listing_free(of_streams);
+	listing_free(of_graphs);
+	recording_free(r);
+	return -1;
+}
+
+void recording_free(struct recording *r)
+{
+	listing_free(r->listing);
+	plan_result_free(&r->streams);
+	plan_result_free(&r->graphs);
+	times_free(&r->times);
+	outcomes_free(r->outcomes);
+	trace_close(r->trace);
+	memset(r, 0, sizeof(*r));
+}
