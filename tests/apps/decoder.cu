@@ -3,6 +3,7 @@
  * A small Llama-like decoder, as people write them by hand: one kernel per step, a key/value cache,
  * greedy tokens from generated weights. Prints the tokens.
  */
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -231,18 +232,21 @@ static void generate(struct model *m)
 			 cudaMemcpyHostToDevice));
 	forward(m, 0, o->prompt);
 	int token = token_at(m, o->prompt);
-	auto start = std::chrono::steady_clock::now();
+	std::vector<double> ms;
 	for (int i = 1; i < o->tokens; i++) {
+		auto start = std::chrono::steady_clock::now();
+
 		printf("%d ", token);
 		forward(m, o->prompt + i - 1, 1);
 		token = token_at(m, o->prompt + i);
+		ms.push_back(std::chrono::duration<double, std::milli>(
+				     std::chrono::steady_clock::now() - start)
+				     .count());
 	}
 	printf("%d\n", token);
-	double ms =
-		std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-			.count();
-	if (o->time && o->tokens > 1)
-		fprintf(stderr, "%.4f ms per token\n", ms / (o->tokens - 1));
+	std::sort(ms.begin(), ms.end());
+	if (o->time && !ms.empty())
+		fprintf(stderr, "%.4f ms per token (median)\n", ms[ms.size() / 2]);
 }
 
 static void usage()
