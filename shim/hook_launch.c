@@ -237,9 +237,13 @@ static CUresult guarded(struct call *c)
 		if (op.code != OP_opaque && !op.vetted && watched)
 			op.vetted = vetted(&l);
 	}
-	if (record_on)
-		record(c, rec, &l);
-	return window_launch(&c->own, &l, &op);
+	if (!record_on)
+		return window_launch(&c->own, &l, &op);
+	__atomic_add_fetch(&record_ahead, 1, __ATOMIC_SEQ_CST);
+	record(c, rec, &l);
+	r = window_launch(&c->own, &l, &op);
+	__atomic_sub_fetch(&record_ahead, 1, __ATOMIC_SEQ_CST);
+	return r;
 }
 
 static CUresult launch(struct call *c)

@@ -23,6 +23,7 @@
 enum { STREAMS_MAX = 64 };
 
 bool record_on;
+unsigned record_ahead;
 
 static struct {
 	pthread_mutex_t lock; /* guards what follows */
@@ -90,9 +91,13 @@ static void put_stream(CUstream stream, bool ptsz)
 	put(",\"st\":\"0x%" PRIxPTR "\"", !s && ptsz ? 2 : s == 1 ? 0 : s);
 }
 
-/* A created stream's first launch: say whether the default stream orders itself against it. */
+/*
+ * A created stream's first launch: say whether the default stream orders itself against it. Not
+ * while it captures: asking for its flags then spoils the capture (H200, driver 580).
+ */
 static void announce(CUstream stream, uint64_t context)
 {
+	CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
 	unsigned flags = 0;
 
 	if ((uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD)
@@ -100,7 +105,8 @@ static void announce(CUstream stream, uint64_t context)
 	for (unsigned i = 0; i < rec.nstream; i++)
 		if (rec.stream[i] == stream)
 			return;
-	if (rec.nstream == STREAMS_MAX || real.cuStreamGetFlags(stream, &flags))
+	if (rec.nstream == STREAMS_MAX || real.cuStreamIsCapturing(stream, &capturing) ||
+	    capturing != CU_STREAM_CAPTURE_STATUS_NONE || real.cuStreamGetFlags(stream, &flags))
 		return;
 	rec.stream[rec.nstream++] = stream;
 	if (!(flags & CU_STREAM_NON_BLOCKING))
@@ -194,6 +200,16 @@ void record_range_call(unsigned call, CUstream stream, bool ptsz, uint64_t base,
 	put("{\"k\":\"a\",\"t\":%d,\"f\":\"%s\"", (int)gettid(), driver_name(call));
 	put_stream(stream, ptsz);
 	put(",\"lo\":\"0x%" PRIx64 "\",\"hi\":\"0x%" PRIx64 "\"", base, base + bytes);
+	end();
+}
+
+void record_timer(CUstream stream, uint64_t context)
+{
+	if (!record_on || !begin())
+		return;
+	put("{\"k\":\"timer\",\"t\":%d", (int)gettid());
+	put_stream(stream, false);
+	put(",\"ctx\":%" PRIu64, context);
 	end();
 }
 

@@ -30,6 +30,12 @@ void record_call(unsigned call, bool has_stream, CUstream stream, bool ptsz);
 /* A call on the memory range [base, base + bytes) of a stream, e.g. cuMemFreeAsync. */
 void record_range_call(unsigned call, CUstream stream, bool ptsz, uint64_t base, uint64_t bytes);
 
+/* Launches that are recorded but not decided on yet: what is recorded now would come too late. */
+extern unsigned record_ahead;
+
+/* What that stream holds is sent because time ran out. */
+void record_timer(CUstream stream, uint64_t context);
+
 void record_alloc(uint64_t base, uint64_t bytes, int device, unsigned memory_flags);
 void record_free(uint64_t base, uint64_t bytes);
 

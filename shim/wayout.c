@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shim/process.h"
+#include "shim/record.h"
 #include "shim/report.h"
 #include "shim/window_state.h"
 #include "shim/worker.h"
@@ -19,6 +20,7 @@
 enum {
 	IDLE_TICKS = 64, /* ticks without anything held before it sleeps */
 	TICK_NS_MIN = 20000,
+	RECORD_TICKS = 200,
 };
 
 static uint64_t now_ns(void)
@@ -37,14 +39,28 @@ static void tick(void)
 	nanosleep(&t, NULL);
 }
 
-static void submit(struct window *w, unsigned arms)
+/* A recording shall have the timer before the launches that come after it. They may not come soon.
+ */
+static bool wait_for_record(unsigned *waited)
+{
+	if (!record_on || !__atomic_load_n(&record_ahead, __ATOMIC_SEQ_CST) ||
+	    ++*waited > RECORD_TICKS)
+		return false;
+	return true;
+}
+
+static void submit(struct window *w, unsigned arms, unsigned *waited)
 {
 	/* Not if the thread that holds the lock is at work on this very window. */
 	pthread_mutex_lock(&w->lock);
-	if (w->used && w->held && w->arms == arms && worker_driver_open()) {
+	if (w->used && w->held && w->arms == arms && worker_driver_open() &&
+	    !wait_for_record(waited)) {
 		CUresult r;
 
+		*waited = 0;
 		__atomic_fetch_add(&report_counts.timed_out, w->held, __ATOMIC_RELAXED);
+		if (record_on)
+			record_timer(w->stream, w->ours->generation);
 		r = window_flush(w, REASON_TIMER);
 		if (r)
 			w->pending = r;
@@ -56,7 +72,7 @@ static void submit(struct window *w, unsigned arms)
 static void *wayout_main(void *arg)
 {
 	struct window *w = arg;
-	unsigned seen = 0, seen_arms = 0, idle = 0;
+	unsigned seen = 0, seen_arms = 0, idle = 0, waited = 0;
 	uint64_t quiet_since = 0;
 
 	prctl(PR_SET_NAME, "autofuse-out");
@@ -92,7 +108,7 @@ static void *wayout_main(void *arg)
 		if (now - quiet_since >= (uint64_t)process.config.opt.idle_us * 1000 ||
 		    now - __atomic_load_n(&w->held_since, __ATOMIC_ACQUIRE) >=
 			    (uint64_t)process.config.opt.hold_us * 1000)
-			submit(w, arms);
+			submit(w, arms, &waited);
 	}
 	return NULL;
 }

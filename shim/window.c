@@ -427,7 +427,8 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	struct seq_out out;
 	CUresult r;
 
-	/* Some queries about a capturing stream spoil the capture; nothing is held during one. */
+	/* Asking a capturing stream for its flags spoils the capture (H200, driver 580); nothing is
+	 * held during one anyway. */
 	if (o && !w && op->code != OP_opaque &&
 	    !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		w = make(o, stream, kind, thread);

@@ -250,6 +250,11 @@ void plan_streams_event(struct plan_streams *p, const struct trace_event *e)
 		if (s)
 			s->nonblocking = e->flags & 1;
 		break;
+	case TRACE_TIMER:
+		s = stream_of(p, e);
+		if (s)
+			barrier(s, REASON_TIMER);
+		break;
 	case TRACE_BAD:
 		barrier_all(p, REASON_UNKNOWN_KERNEL);
 		p->result->launches += e->launched;

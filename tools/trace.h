@@ -25,6 +25,7 @@ enum trace_kind {
 	TRACE_ALLOC,
 	TRACE_FREE,
 	TRACE_STREAM,
+	TRACE_TIMER,
 	TRACE_GRAPH,  /* inst: nodes and edges follow */
 	TRACE_KERNEL, /* n */
 	TRACE_NODE,

@@ -254,7 +254,8 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 		   {"alloc", TRACE_ALLOC}, {"free", TRACE_FREE},   {"stream", TRACE_STREAM},
 		   {"inst", TRACE_GRAPH},  {"n", TRACE_KERNEL},    {"node", TRACE_NODE},
 		   {"edge", TRACE_EDGE},   {"c", TRACE_SENT},      {"t", TRACE_RAN},
-		   {"g", TRACE_OUTCOME},   {"times", TRACE_CLOCK}, {"version", -1}};
+		   {"g", TRACE_OUTCOME},   {"times", TRACE_CLOCK}, {"timer", TRACE_TIMER},
+		   {"version", -1}};
 	struct parse s = {p, kernels, err, errsize};
 	const char *k = json_string_value(json_object_get(line, "k"));
 	int64_t v, flags, type;
