@@ -85,7 +85,7 @@ void window_seen(struct site *s, struct verdict *v)
 {
 	v->gap = s->begins - v->seen;
 	v->seen = s->begins;
-	s->misses = 0;
+	s->misses = s->skip = 0; /* what begins here does complete */
 	if (!s->open && check_wanted(v))
 		s->open = v;
 }

@@ -387,6 +387,16 @@ static int capture(work &w, int iterations)
 	return 0;
 }
 
+/* Adds that nothing follows, for long; then pairs. */
+static int late(work &w, int iterations)
+{
+	for (int i = 0; i < 5000; i++)
+		add(w, w.s, w.a, w.b, w.stream);
+	for (int i = 0; i < iterations; i++)
+		plain(w, i);
+	return 0;
+}
+
 /* Eight threads on one stream; the add in place makes a total that every lost launch would change. */
 static int threads(work &w, int iterations)
 {
@@ -502,6 +512,8 @@ int main(int argc, char **argv)
 		return spin(w);
 	if (!strcmp(mode, "capture"))
 		ret = capture(w, iterations);
+	if (!strcmp(mode, "late"))
+		ret = late(w, iterations);
 	if (!strcmp(mode, "threads"))
 		ret = threads(w, iterations);
 	if (!strcmp(mode, "fork"))

@@ -59,6 +59,14 @@ refuses legacy different-stream
 run bad_launch
 ok "bad_launch: same memory, same error" same "$plain" "$got"
 
+# Launches that lead to nothing are looked at less and less, until something comes of one. Reports list
+# every group, so only the line at exit can say it.
+plain=$("$app" late 300)
+got=$(AUTOFUSE_SUMMARY=yes AUTOFUSE_VERIFY=off shim "$app" late 300 2>"$AF_TMP/err")
+ok "late: same memory" same "$plain" "$got"
+ok "late: what leads to nothing is passed over" has "$(cat "$AF_TMP/err")" "[0-9]{4} launches no longer looked at"
+ok "late: what comes after it fuses" has "$(cat "$AF_TMP/err")" "2[5-9][0-9] add_rmsnorm fused"
+
 for mode in threads capture fork reset; do
 	run $mode 50
 	ok "$mode: same memory" same "$plain" "$got"

@@ -93,7 +93,7 @@ dom() { # FILE WIDTH
 		--virtual-time-budget=3000 --dump-dom "file://$1" 2>/dev/null
 }
 if [ -z "$browser" ]; then
-	skip "the page in a browser" "no chromium here"
+	left_out "the page in a browser" "no chromium here"
 	finish
 fi
 page=$(dom "$AF_TMP/small.html" 1200)
