@@ -91,19 +91,35 @@ static void publish(struct check *c, const struct ours *o, CUstream stream, stru
 	worker_poll(&worker_device);
 }
 
-bool check_begin(struct check *c, const struct ours *o, CUstream stream, const struct member *m)
+/* The arena of o, with room for what the whole group may read and write beside its first member:
+ * twice what that does. */
+static struct arena *arena_for(const struct ours *o, const struct member *m, unsigned *reads)
 {
-	struct arena *a;
-	uint64_t all = 0, share;
-	unsigned reads = 0;
-	int idle = 0;
+	uint64_t all = 0;
 
+	*reads = 0;
 	for (unsigned i = 0; i < m->op.noperand; i++) {
 		all += bytes_of(operand_range(&m->op.operand[i]));
-		reads += (m->op.operand[i].access & ACCESS_READ) != 0;
+		*reads += (m->op.operand[i].access & ACCESS_READ) != 0;
 	}
-	/* Room for what the whole group may read and write beside it: twice the first member's. */
-	a = arena_get(o, 2 * all + (1 << 16));
+	return arena_get(o, 2 * all + (1 << 16));
+}
+
+bool check_ready(const struct ours *o, const struct member *m)
+{
+	unsigned reads;
+	const struct arena *a = arena_for(o, m, &reads);
+
+	return a && reads && !__atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
+}
+
+bool check_begin(struct check *c, const struct ours *o, CUstream stream, const struct member *m)
+{
+	unsigned reads;
+	struct arena *a = arena_for(o, m, &reads);
+	uint64_t share;
+	int idle = 0;
+
 	if (!a || !reads ||
 	    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))

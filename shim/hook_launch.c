@@ -19,7 +19,8 @@
 enum {
 	PARAMS_MAX = 4096, /* bytes of parameters a decoder ever looks at */
 	DULL_AFTER = 1024, /* launches of a kernel that led to nothing */
-	DULL_LOOK = 16,    /* one in so many is looked at then */
+	DULL_LOOK = 17,    /* so many in a row are looked at then, of ... */
+	DULL_PERIOD = 257, /* so many: odd, as what loops do is mostly even */
 };
 
 /* One launch as the program made it. `own` first: the window calls back with it. */
@@ -188,7 +189,7 @@ static bool dull(struct kernel_rec *rec)
 {
 	unsigned idle = __atomic_add_fetch(&rec->idle, 1, __ATOMIC_RELAXED);
 
-	if (idle < DULL_AFTER || idle % DULL_LOOK == 0 || record_on || report_listing() ||
+	if (idle < DULL_AFTER || idle % DULL_PERIOD < DULL_LOOK || record_on || report_listing() ||
 	    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
 	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);

@@ -67,6 +67,12 @@ static bool through(void)
 	return (!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || guard_held();
 }
 
+/* One name for the per-thread stream, whichever entry point is told of it. */
+static CUstream origin(CUstream s, bool ptsz)
+{
+	return !s && ptsz ? CU_STREAM_PER_THREAD : s;
+}
+
 /* The per-thread stream's captures are told apart by thread only in the driver; counting is enough.
  */
 #define CAPTURE_BEGIN(name, params, args, ptsz)                                                    \
@@ -77,8 +83,8 @@ static bool through(void)
 		if (through())                                                                     \
 			return real.name args;                                                     \
 		record_call(CALL_##name, true, stream, ptsz);                                      \
-		r = capture_begins(stream);                                                        \
-		return r ? r : capture_begun(stream, real.name args);                              \
+		r = capture_begins(origin(stream, ptsz));                                          \
+		return r ? r : capture_begun(origin(stream, ptsz), real.name args);                \
 	}
 
 CAPTURE_BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), false)
@@ -103,7 +109,7 @@ static CUresult capture_end(CUstream s, CUresult r, bool ptsz)
 			  : real.cuStreamIsCapturing(s, &status);
 
 	if (r == CUDA_SUCCESS || q != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE)
-		capture_remove(s);
+		capture_remove(origin(s, ptsz));
 	if (!__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		ours_seen();
 	return r;
@@ -141,7 +147,8 @@ static CUresult destroy(CUstream stream, unsigned call, CUresult (*own)(CUstream
 	r = window_stream_call(stream, false);
 	if (r)
 		return r;
-	window_drop_stream(NULL, stream);
+	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD) /* the driver refuses the others */
+		window_drop_stream(NULL, stream);
 	r = own(stream);
 	if (!r)
 		capture_remove(stream);

@@ -68,6 +68,17 @@ static struct window *find(const struct ours *o, CUstream stream, int thread)
 	return NULL;
 }
 
+/* A created stream may be named while any context is current. */
+static struct window *find_created(CUstream stream)
+{
+	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
+
+	for (unsigned i = 0; i < n; i++)
+		if (window_all[i]->used && window_all[i]->stream == stream)
+			return window_all[i];
+	return NULL;
+}
+
 struct window *window_here(CUstream stream, bool ptsz)
 {
 	enum stream_kind kind = resolve(&stream, ptsz);
@@ -108,6 +119,11 @@ static struct window *make(const struct ours *o, CUstream stream, enum stream_ki
 	struct window *w = NULL;
 
 	pthread_mutex_lock(&make_lock);
+	for (unsigned i = 0; i < window_count; i++)
+		if (is(window_all[i], o, stream, thread)) { /* another thread was faster */
+			pthread_mutex_unlock(&make_lock);
+			return here.last = window_all[i];
+		}
 	for (unsigned i = 0; i < window_count && !w; i++)
 		if (!window_all[i]->used)
 			w = window_all[i];
@@ -165,7 +181,8 @@ static bool lock_other(struct window *w)
 	return false;
 }
 
-static CUresult flush_other(struct window *w, enum reason why)
+/* keep: an error stays with the window, for the next call on its stream. */
+static CUresult flush_other(struct window *w, enum reason why, bool keep)
 {
 	CUresult r = CUDA_SUCCESS;
 
@@ -173,14 +190,12 @@ static CUresult flush_other(struct window *w, enum reason why)
 		return r;
 	if (w->used) {
 		r = window_flush(w, why);
-		if (!r && w->pending) {
-			r = w->pending;
-			w->pending = CUDA_SUCCESS;
-		}
+		r = w->pending ? w->pending : r;
+		w->pending = keep ? r : CUDA_SUCCESS;
 		window_update(w);
 	}
 	pthread_mutex_unlock(&w->lock);
-	return r;
+	return keep ? CUDA_SUCCESS : r;
 }
 
 /* Flushes what the legacy default stream's rules order before work on a stream of that kind. */
@@ -192,14 +207,11 @@ static void flush_related(const struct ours *o, const struct window *self, enum 
 		return;
 	for (unsigned i = 0; i < n; i++) {
 		struct window *w = window_all[i];
-		CUresult r;
 
 		if (w == self || !w->used || w->ours != o || w->kind == STREAM_NONBLOCKING ||
 		    (kind != STREAM_LEGACY && w->kind != STREAM_LEGACY))
 			continue;
-		r = flush_other(w, REASON_BARRIER);
-		if (r) /* reported where the held launch was made */
-			w->pending = r;
+		flush_other(w, REASON_BARRIER, true);
 	}
 }
 
@@ -209,8 +221,9 @@ static CUresult all(const struct ours *only, enum reason why)
 	CUresult first = CUDA_SUCCESS;
 
 	for (unsigned i = 0; i < n; i++) {
-		CUresult r = !only || window_all[i]->ours == only ? flush_other(window_all[i], why)
-								  : CUDA_SUCCESS;
+		CUresult r = !only || window_all[i]->ours == only
+				     ? flush_other(window_all[i], why, false)
+				     : CUDA_SUCCESS;
 
 		first = first ? first : r;
 	}
@@ -249,17 +262,21 @@ CUresult window_stream_call(CUstream stream, bool ptsz)
 	if (!(o = ours_get(NULL)))
 		return window_all_call();
 	w = find(o, stream, kind == STREAM_PER_THREAD ? my_tid() : 0);
+	if (!w && kind == STREAM_BLOCKING && (w = find_created(stream)))
+		o = w->ours;
 	if (w)
 		kind = w->kind;
 	flush_related(o, w, kind);
 	if (w && __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE)) {
 		pthread_mutex_lock(&w->lock);
-		r = window_flush(w, REASON_BARRIER);
-		if (w->pending) {
-			r = w->pending;
-			w->pending = CUDA_SUCCESS;
+		if (w->used) {
+			r = window_flush(w, REASON_BARRIER);
+			if (w->pending) {
+				r = w->pending;
+				w->pending = CUDA_SUCCESS;
+			}
+			window_update(w);
 		}
-		window_update(w);
 		pthread_mutex_unlock(&w->lock);
 	}
 	return r;
@@ -273,17 +290,17 @@ static void flush_touching(const struct window *self, struct range r)
 	for (unsigned i = 0; i < n; i++) {
 		struct window *w = window_all[i];
 		bool touches;
-		CUresult e;
 
 		if (w == self || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || !lock_other(w))
 			continue;
-		if (w->used)
+		if (w->used) {
 			window_settle(w);
+			window_update(w);
+		}
 		touches = w->used && seq_touches(w->seq, r);
 		pthread_mutex_unlock(&w->lock);
-		e = touches ? flush_other(w, REASON_BARRIER) : CUDA_SUCCESS;
-		if (e)
-			w->pending = e;
+		if (touches)
+			flush_other(w, REASON_BARRIER, true);
 	}
 }
 
@@ -388,7 +405,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 		if (check_begin(&w->check, w->ours, w->stream, &m))
 			w->check_index = l->index;
 	}
-	if (w->finish_check && !check_last(&w->check, w->stream, out->group)) {
+	if (w->finish_check && !check_last(&w->check, w->stream, &w->checked)) {
 		check_cancel(&w->check, w->ours, w->stream);
 		w->finish_check = false;
 	}
@@ -398,7 +415,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 	if (r) {
 		check_cancel(&w->check, w->ours, w->stream);
 	} else {
-		check_run(&w->check, w->ours, w->stream, out->group, w->verdict);
+		check_run(&w->check, w->ours, w->stream, &w->checked, w->verdict);
 		/* The answer comes later; until then others need not stand back for it. */
 		w->verdict->sampled_at = w->verdict->fused;
 		w->verdict->due = 0;

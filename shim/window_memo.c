@@ -176,8 +176,11 @@ void window_settle(struct window *w)
 		m.launch.stream = (uint64_t)(uintptr_t)w->stream;
 		m.launch.device = w->ours->device;
 		decode_launch(&m.launch, &m.op);
+		w->finish_check = false;
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_submit(w, out.flush, out.nflush);
+		if (!r && out.act == SEQ_FUSE) /* its earlier members are the planner's no longer */
+			r = window_submit(w, out.group->member, out.group->pattern->nnode - 1u);
 		if (!r && out.act != SEQ_HOLD)
 			r = window_submit(w, &one, 1);
 		w->pending = w->pending ? w->pending : r;

@@ -48,7 +48,7 @@ static bool check_wanted(const struct verdict *v)
  * shows when its last member comes. Programs repeat themselves: the guess is that as many others
  * come in between as the last time. Now and then any will do, should the guess never be right.
  */
-static bool check_now(struct site *s)
+static bool check_now(const struct window *w, struct site *s, const struct member *m)
 {
 	const struct verdict *v = s->open;
 
@@ -60,7 +60,10 @@ static bool check_now(struct site *s)
 		s->open = NULL;
 		return false;
 	}
-	return s->begins - v->seen == v->gap || s->begins % CHECK_ANY == 0;
+	if (s->begins - v->seen != v->gap && s->begins % CHECK_ANY)
+		return false;
+	/* No memory for checks, or in use: what is proven is fused meanwhile. */
+	return check_ready(w->ours, m);
 }
 
 /* Is this a stream and a time at which launches can be held at all? */
@@ -103,7 +106,7 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 	if (!s)
 		return false;
 	s->begins++;
-	if (check_now(s)) {
+	if (check_now(w, s, m)) {
 		w->want_check = true;
 		return false;
 	}
@@ -186,9 +189,12 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	case VERDICT_REJECTED:
 		return v->why;
 	}
+	if (w->finish_check) /* the launch completes another group, which is checked */
+		return REASON_NO_VERDICT;
 	if (w->check.arena && w->check_index == g->member[0]->launch.index) {
 		verdict_mark(v);
 		w->finish_check = true;
+		w->checked = *g;
 		w->verdict = v;
 		return REASON_NO_VERDICT;
 	}
@@ -210,7 +216,7 @@ static void done(void *arg, const struct group *g, enum reason why)
 {
 	struct window *w = arg;
 
-	if (w->finish_check)
+	if (w->finish_check && w->check_index == g->member[0]->launch.index)
 		report_group(g, OUTCOME_CHECKED, why);
 	else if (why != REASON_NONE)
 		report_group(g, OUTCOME_REJECTED, why);

@@ -36,6 +36,8 @@ struct window {
 	/* Answers of the policy to the launch in hand. */
 	struct verdict *verdict; /* of the group just asked for */
 	bool want_check, finish_check;
+	struct group
+		checked; /* with finish_check: the group, valid until the planner's next call */
 	/* Read without the lock. */
 	bool watched;        /* counted in window_watch */
 	bool waiting;        /* counted in window_waiting */

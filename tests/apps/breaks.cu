@@ -207,6 +207,13 @@ static void squared() /* the activation times itself */
 	multiply(o, t, t);
 }
 
+static void twins()
+{
+	activate(t, gate);
+	activate(up, up);
+	multiply(o, t, up);
+}
+
 static const struct {
 	const char *name;
 	void (*layer)();
@@ -233,6 +240,7 @@ static const struct {
 	{"silu_read", silu_read},
 	{"half_a_product", half_a_product},
 	{"squared", squared},
+	{"twins", twins},
 };
 
 static void allocate()

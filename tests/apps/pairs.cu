@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs add -> RMSNorm many times with something in between, and prints a checksum of everything
 // that is left in memory. usage: pairs MODE [ITERATIONS] [ROWS] [COLS]
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +11,9 @@
 #include <sys/wait.h>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 #include "pairs_kernels.cuh"
 
@@ -387,14 +390,70 @@ static int capture(work &w, int iterations)
 	return 0;
 }
 
-/* Adds that nothing follows, for long; then pairs. */
+/* Adds that no norm follows, for long; then pairs. */
 static int late(work &w, int iterations)
 {
-	for (int i = 0; i < 5000; i++)
+	for (int i = 0; i < 3000; i++) {
 		add(w, w.s, w.a, w.b, w.stream);
+		scale_all<<<(w.n + 255) / 256, 256, 0, w.stream>>>(w.s, 0.9f, w.n);
+	}
 	for (int i = 0; i < iterations; i++)
 		plain(w, i);
 	return 0;
+}
+
+static void *driver(const char *name)
+{
+	void *f = dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
+
+	if (!f) {
+		fprintf(stderr, "no %s\n", name);
+		exit(3);
+	}
+	return f;
+}
+
+/* A capture that begins on the per-thread stream by one name and ends by the other; then pairs. */
+static int thread_capture(work &w, int iterations)
+{
+	auto begin = (CUresult(*)(CUstream, int))driver("cuStreamBeginCapture_v2_ptsz");
+	auto end = (CUresult(*)(CUstream, CUgraph *))driver("cuStreamEndCapture");
+	CUgraph graph;
+
+	if (begin(NULL, CU_STREAM_CAPTURE_MODE_RELAXED) || end(CU_STREAM_PER_THREAD, &graph))
+		return 6;
+	for (int i = 0; i < iterations; i++)
+		plain(w, i);
+	return 0;
+}
+
+/* A thread with another context destroys the stream that a launch may be held on. */
+static int foreign_destroy(work &w, int iterations)
+{
+	auto create = (CUresult(*)(CUcontext *, unsigned, CUdevice))driver("cuCtxCreate_v2");
+	auto destroy = (CUresult(*)(CUstream))driver("cuStreamDestroy_v2");
+	std::atomic<int> turn{0};
+	CUresult made = CUDA_SUCCESS, gone = CUDA_SUCCESS;
+
+	for (int i = 0; i < iterations; i++)
+		plain(w, i);
+	CHECK(cudaDeviceSynchronize());
+	std::thread t([&] {
+		CUcontext c;
+
+		made = create(&c, 0, 0);
+		turn = 1;
+		while (turn != 2)
+			;
+		gone = destroy((CUstream)w.stream);
+	});
+	while (turn != 1)
+		;
+	add(w, w.s, w.a, w.b, w.stream);
+	turn = 2;
+	t.join();
+	CHECK(cudaDeviceSynchronize());
+	return made || gone ? 6 : 0;
 }
 
 /* Eight threads on one stream; the add in place makes a total that every lost launch would change. */
@@ -514,6 +573,10 @@ int main(int argc, char **argv)
 		ret = capture(w, iterations);
 	if (!strcmp(mode, "late"))
 		ret = late(w, iterations);
+	if (!strcmp(mode, "thread_capture"))
+		ret = thread_capture(w, iterations);
+	if (!strcmp(mode, "foreign_destroy"))
+		ret = foreign_destroy(w, iterations);
 	if (!strcmp(mode, "threads"))
 		ret = threads(w, iterations);
 	if (!strcmp(mode, "fork"))

@@ -64,4 +64,13 @@ refuses gate_overwritten_by_memcpy silu_mul barrier
 refuses silu_read silu_mul output-read
 refuses half_a_product silu_mul shape
 refuses squared silu_mul overlap
+
+# One launch completes two groups: a live check of one must not run our kernel for the other.
+plain=$("$app" twins 1000 2>&1)
+for run in 1 2 3; do
+	got=$(AUTOFUSE_REPORT=$AF_TMP/report shim "$app" twins 1000 2>&1)
+	ok "twins, run $run: same memory" same "$plain" "$got"
+	ok "twins, run $run: no check finds other bytes" same 0 "$(field "$AF_TMP/report" patterns/silu_mul/rejected/quarantined)"
+	sleep 1
+done
 finish
