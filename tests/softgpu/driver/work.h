@@ -76,6 +76,33 @@ struct host_work : work {
 	CUresult run() const override;
 };
 
+/* A child graph node; its work is its graph's. */
+struct child_work : work {
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_GRAPH;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
+/* Records an event, or waits for one. What that means is settled at the graph's launch. */
+struct event_work : work {
+	CUevent event;
+	bool wait;
+
+	CUgraphNodeType type() const override
+	{
+		return wait ? CU_GRAPH_NODE_TYPE_WAIT_EVENT : CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
 struct empty_work : work {
 	CUgraphNodeType type() const override
 	{
