@@ -159,6 +159,36 @@ static CUresult allocate(void *arg)
 	return r;
 }
 
+static CUresult allocate_host(void *arg)
+{
+	void *p;
+	CUresult r = cuMemHostAlloc(&p, 16, 0);
+
+	if (r == CUDA_SUCCESS)
+		OK(cuMemFreeHost(p));
+	return r;
+}
+
+static CUresult free_device(void *arg)
+{
+	return cuMemFree(*(CUdeviceptr *)arg);
+}
+
+static CUresult free_host(void *arg)
+{
+	return cuMemFreeHost(*(void **)arg);
+}
+
+static CUresult unload(void *arg)
+{
+	return cuModuleUnload(*(CUmodule *)arg);
+}
+
+static CUresult synchronize(void *arg)
+{
+	return cuCtxSynchronize();
+}
+
 static CUresult query_event(void *arg)
 {
 	return cuEventQuery(arg);
@@ -213,6 +243,146 @@ static void what_other_threads_may_do(void **state)
 						   : CUDA_SUCCESS);
 			end(s, forbidden ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
 		}
+}
+
+/* What a thread in the default mode may not do beside a global capture, and one in relaxed mode may. */
+static void calls_that_global_captures_forbid(void **state)
+{
+	CUdeviceptr device;
+	void *host;
+	CUmodule module;
+	CUevent e;
+
+	OK(cuMemAlloc(&device, 16));
+	OK(cuMemHostAlloc(&host, 16, 0));
+	OK(cuModuleLoadData(&module, test_image()));
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	const struct {
+		CUresult (*call)(void *);
+		void *arg;
+	} calls[] = {{allocate, NULL},     {free_device, &device}, {allocate_host, NULL},
+		     {free_host, &host},   {query_event, e},       {unload, &module}};
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		for (int relaxed = 0; relaxed < 2; relaxed++) {
+			CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+
+			assert_int_equal(in_another_thread(calls[i].call, calls[i].arg,
+							   relaxed ? CU_STREAM_CAPTURE_MODE_RELAXED
+								   : CU_STREAM_CAPTURE_MODE_GLOBAL),
+					 relaxed ? CUDA_SUCCESS
+						 : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+			end(s, relaxed ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+		}
+	OK(cuEventDestroy(e));
+}
+
+/* No mode of either thread makes this one harmless. */
+static void synchronizing_the_context_spoils_any_capture(void **state)
+{
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++) {
+			CUstream s = begin((CUstreamCaptureMode)i, CU_STREAM_NON_BLOCKING);
+
+			assert_int_equal(in_another_thread(synchronize, NULL, (CUstreamCaptureMode)j),
+					 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+			end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+		}
+}
+
+static void asking_for_flags_spoils_a_capture(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING);
+	unsigned flags;
+	int priority;
+
+	OK(cuStreamGetPriority(s, &priority));
+	assert_int_equal(cuStreamGetFlags(s, &flags), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+/* What the stream's next node will depend on: asked, replaced, added to. */
+static void dependencies_of_a_capture(void **state)
+{
+	CUdeviceptr log = test_ints(8);
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	CUstreamCaptureStatus status;
+	cuuint64_t id;
+	CUgraph g, ended;
+	const CUgraphNode *tails;
+	const CUgraphEdgeData *data;
+	CUgraphNode first, extra, from[4], to[4];
+	size_t n;
+
+	LAUNCH("test_append", 1, s, &log, &(int){1});
+	OK(cuStreamGetCaptureInfo(s, &status, &id, &g, &tails, &data, &n));
+	assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+	assert_int_equal(n, 1);
+	first = tails[0];
+	OK(cuGraphAddEmptyNode(&extra, g, &first, 1));
+	OK(cuStreamUpdateCaptureDependencies(s, &extra, NULL, 1,
+					     CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+	OK(cuStreamGetCaptureInfo(s, &status, &id, &g, &tails, &data, &n));
+	assert_int_equal(n, 2);
+	OK(cuStreamUpdateCaptureDependencies(s, &extra, NULL, 1,
+					     CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+	LAUNCH("test_append", 1, s, &log, &(int){2});
+	OK(cuStreamEndCapture(s, &ended));
+	assert_ptr_equal(ended, g);
+	n = 4;
+	OK(cuGraphGetEdges(g, from, to, NULL, &n));
+	assert_int_equal(n, 2);
+	assert_ptr_equal(from[0], first);
+	assert_ptr_equal(from[1], extra);
+	OK(cuGraphDestroy(g));
+	OK(cuStreamDestroy(s));
+	OK(cuMemFree(log));
+}
+
+/* A kernel that may begin early is captured with a programmatic edge. */
+static void early_launches_leave_edge_data(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+				   .value.programmaticStreamSerializationAllowed = 1};
+	CUlaunchConfig c = {1, 1, 1, 1, 1, 1, 0, s, &early, 1};
+	CUgraphNode from, to;
+	CUgraphEdgeData data;
+	CUgraph g;
+	size_t n = 1;
+
+	for (int i = 0; i < 2; i++)
+		OK(cuLaunchKernelEx(&c, test_function("test_nothing"), NULL, NULL));
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphGetEdges(g, &from, &to, &data, &n));
+	assert_int_equal(data.type, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+	assert_int_equal(data.from_port, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+	OK(cuGraphDestroy(g));
+	OK(cuStreamDestroy(s));
+}
+
+/* Events that the capture leaves to the world outside it. */
+static void external_events_become_nodes(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+	CUgraphNode nodes[2];
+	CUgraphNodeType type;
+	CUevent e;
+	CUgraph g;
+	size_t n = 2;
+
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	OK(cuStreamWaitEvent(s, e, CU_EVENT_WAIT_EXTERNAL));
+	OK(cuEventRecordWithFlags(e, s, CU_EVENT_RECORD_EXTERNAL));
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphGetNodes(g, nodes, &n));
+	assert_int_equal(n, 2);
+	OK(cuGraphNodeGetType(nodes[0], &type));
+	assert_int_equal(type, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+	OK(cuGraphNodeGetType(nodes[1], &type));
+	assert_int_equal(type, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+	OK(cuGraphDestroy(g));
+	OK(cuEventDestroy(e));
+	OK(cuStreamDestroy(s));
 }
 
 static void what_the_capturing_thread_may_do(void **state)
@@ -348,6 +518,12 @@ int main(void)
 		cmocka_unit_test(captured_events_and_the_wrong_stream),
 		cmocka_unit_test(loads_are_allowed_beside_a_capture),
 		cmocka_unit_test(what_other_threads_may_do),
+		cmocka_unit_test(calls_that_global_captures_forbid),
+		cmocka_unit_test(synchronizing_the_context_spoils_any_capture),
+		cmocka_unit_test(asking_for_flags_spoils_a_capture),
+		cmocka_unit_test(dependencies_of_a_capture),
+		cmocka_unit_test(early_launches_leave_edge_data),
+		cmocka_unit_test(external_events_become_nodes),
 		cmocka_unit_test(what_the_capturing_thread_may_do),
 		cmocka_unit_test(a_watchdog_query_spoils_a_global_capture),
 		cmocka_unit_test(the_legacy_stream_during_a_capture),
