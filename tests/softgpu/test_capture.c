@@ -245,7 +245,8 @@ static void what_other_threads_may_do(void **state)
 		}
 }
 
-/* What a thread in the default mode may not do beside a global capture, and one in relaxed mode may. */
+/* What a thread in the default mode may not do beside a global capture, and one in relaxed mode
+ * may. */
 static void calls_that_global_captures_forbid(void **state)
 {
 	CUdeviceptr device;
@@ -260,8 +261,8 @@ static void calls_that_global_captures_forbid(void **state)
 	const struct {
 		CUresult (*call)(void *);
 		void *arg;
-	} calls[] = {{allocate, NULL},     {free_device, &device}, {allocate_host, NULL},
-		     {free_host, &host},   {query_event, e},       {unload, &module}};
+	} calls[] = {{allocate, NULL},   {free_device, &device}, {allocate_host, NULL},
+		     {free_host, &host}, {query_event, e},       {unload, &module}};
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		for (int relaxed = 0; relaxed < 2; relaxed++) {
 			CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
@@ -283,8 +284,9 @@ static void synchronizing_the_context_spoils_any_capture(void **state)
 		for (int j = 0; j < 3; j++) {
 			CUstream s = begin((CUstreamCaptureMode)i, CU_STREAM_NON_BLOCKING);
 
-			assert_int_equal(in_another_thread(synchronize, NULL, (CUstreamCaptureMode)j),
-					 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+			assert_int_equal(
+				in_another_thread(synchronize, NULL, (CUstreamCaptureMode)j),
+				CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 			end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 		}
 }

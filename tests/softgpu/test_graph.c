@@ -220,6 +220,61 @@ static void generic_nodes(void **state)
 	OK(cuMemFree(word));
 }
 
+/* Memory nodes: they run, and what a graph with them refuses. */
+static void memory_nodes_and_their_refusals(void **state)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS m = {
+		.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+			      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+		.bytesize = 64};
+	CUgraph g = graph(), copy, parent = graph();
+	CUgraphNode take, use, give, child;
+	CUdeviceptr back, out = test_ints(8), at;
+	CUgraphExec x, second;
+	CUstream s;
+	CUDA_MEMSET_NODE_PARAMS f = {0, 0, 9, 4, 8, 1};
+	int value = 0;
+
+	OK(cuGraphAddMemAllocNode(&take, g, NULL, 0, &m));
+	f.dst = m.dptr;
+	OK(cuGraphAddMemsetNode(&use, g, &take, 1, &f, test_context()));
+	OK(cuGraphAddMemFreeNode(&give, g, &use, 1, m.dptr));
+	OK(cuGraphMemFreeNodeGetParams(give, &back));
+	assert_int_equal(back, m.dptr);
+	assert_int_equal(cuGraphClone(&copy, g), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuGraphDestroyNode(use), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuGraphRemoveDependencies(g, &take, &use, NULL, 1),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuGraphAddChildGraphNode(&child, parent, NULL, 0, g),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuGraphInstantiate(&x, g, 0));
+	assert_int_equal(cuGraphInstantiate(&second, g, 0), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuGraphLaunch(x, NULL));
+	OK(cuGraphExecDestroy(x));
+	OK(cuGraphInstantiate(&x, g, 0));
+	OK(cuGraphExecDestroy(x));
+	OK(cuGraphDestroy(g));
+	OK(cuGraphDestroy(parent));
+	/* A capture makes them, too. */
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	OK(cuMemAllocAsync(&at, 32, s));
+	OK(cuMemsetD32Async(at, 6, 8, s));
+	OK(cuMemcpyDtoDAsync(out, at, 32, s));
+	OK(cuMemFreeAsync(at, s));
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphInstantiate(&x, g, 0));
+	assert_int_equal(cuGraphClone(&copy, g), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuGraphDestroy(g));
+	OK(cuGraphLaunch(x, s));
+	OK(cuStreamSynchronize(s));
+	OK(cuGraphExecDestroy(x));
+	OK(cuMemcpyDtoH(&value, out + 28, 4));
+	assert_int_equal(value, 6);
+	OK(cuStreamDestroy(s));
+	OK(cuMemFree(out));
+}
+
 static int destroyed;
 
 static void destroy(void *data)
@@ -255,6 +310,7 @@ int main(void)
 		cmocka_unit_test(clones_are_independent),
 		cmocka_unit_test(parameters_are_copied_and_attributes_stay),
 		cmocka_unit_test(generic_nodes),
+		cmocka_unit_test(memory_nodes_and_their_refusals),
 		cmocka_unit_test(user_objects_live_as_long_as_graphs),
 	};
 

@@ -135,8 +135,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t g, const cudaGraphNode_t *fr
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g,
 				cudaGraphExecUpdateResultInfo *out)
 {
-	static_assert(sizeof(*out) == sizeof(CUgraphExecUpdateResultInfo),
-		      "one layout, two names");
+	static_assert(sizeof(*out) == sizeof(CUgraphExecUpdateResultInfo), "one layout, two names");
 	RUNTIME_CALL(legacy.cuGraphExecUpdate_v2(
 		x, g, reinterpret_cast<CUgraphExecUpdateResultInfo *>(out)));
 }

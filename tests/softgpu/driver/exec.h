@@ -6,7 +6,8 @@
 #include "tests/softgpu/driver/graph.h"
 
 struct exec_node {
-	uint64_t origin; /* id of the node that it was made from: calls name it by that one's handle */
+	uint64_t origin; /* id of the node that it was made from: calls name it by that one's handle
+			  */
 	std::shared_ptr<const struct work> work;
 	std::vector<unsigned> after; /* indices among its siblings */
 	std::vector<CUgraphEdgeData> edges;
@@ -18,6 +19,8 @@ struct exec {
 	static const enum object_kind KIND = OBJECT_EXEC;
 	std::vector<struct exec_node> nodes; /* in the order of their creation */
 	unsigned long long flags;
+	const void *graph; /* that it was made of, if that still has this id */
+	uint64_t graph_id;
 	struct point last; /* launches of one executable graph follow each other on all streams */
 	std::map<struct user_object *, unsigned> objects;
 };

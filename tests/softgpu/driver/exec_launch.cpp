@@ -141,7 +141,12 @@ CUresult instantiate(CUgraphExec *out, CUgraph handle, unsigned long long flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
 		return CUDA_ERROR_NOT_SUPPORTED;
+	if (g->execs && graph_has_memory(g))
+		return CUDA_ERROR_NOT_SUPPORTED; /* its addresses can be in use only once */
 	struct exec *x = object_new<struct exec>();
+	x->graph = g;
+	x->graph_id = g->id;
+	g->execs++;
 	x->nodes = nodes;
 	x->flags = flags;
 	x->objects = g->objects;
@@ -200,6 +205,9 @@ CUresult soft::cuGraphExecDestroy(CUgraphExec handle)
 
 	if (!x)
 		return CUDA_ERROR_INVALID_VALUE;
+	struct graph *g = object_find<struct graph>(x->graph);
+	if (g && g->id == x->graph_id)
+		g->execs--;
 	user_objects_release(x->objects, x->last);
 	object_delete(x); /* launches under way hold their work */
 	return CUDA_SUCCESS;
@@ -232,8 +240,14 @@ CUresult soft::cuGraphLaunch(CUgraphExec handle, CUstream stream_handle)
 
 	if (!x)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (s->capture)
-		return capture_add_child(s, exec_graph(x->nodes));
+	if (s->capture) {
+		struct graph *child = exec_graph(x->nodes);
+
+		if (!graph_has_memory(child))
+			return capture_add_child(s, child);
+		graph_delete(child);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	CUresult r = capture_implicit(s);
 	if (r != CUDA_SUCCESS)
 		return r;
@@ -245,8 +259,7 @@ CUresult soft::cuGraphLaunch(CUgraphExec handle, CUstream stream_handle)
 	steps = shuffle(steps, driver.seed + ++launches);
 	if (!bind_events(&steps))
 		return CUDA_ERROR_INVALID_VALUE;
-	x->last = stream_submit(s, {{x->last}, [steps, call = observe_call()] {
-					    return run(steps, call);
-				    }});
+	x->last = stream_submit(
+		s, {{x->last}, [steps, call = observe_call()] { return run(steps, call); }});
 	return CUDA_SUCCESS;
 }

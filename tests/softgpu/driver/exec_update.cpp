@@ -18,9 +18,8 @@ CUgraphExecUpdateResult kernel_may_change(const struct kernel_work *from,
 {
 	if (from->ctx != to->ctx)
 		return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
-	return cooperative(from) == cooperative(to)
-		       ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-		       : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+	return cooperative(from) == cooperative(to) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+						    : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
 }
 
 bool copy_may_change(const CUDA_MEMCPY3D *from, const CUDA_MEMCPY3D *to, bool whole)
@@ -142,8 +141,7 @@ CUgraphExecUpdateResult exec_may_change(const struct work *from, const struct wo
 	default:
 		break;
 	}
-	return may ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-		   : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+	return may ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 struct exec_update exec_take_over(std::vector<struct exec_node> *nodes, const struct graph *g)

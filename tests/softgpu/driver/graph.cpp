@@ -5,7 +5,10 @@
 
 struct graph *graph_new()
 {
-	return object_new<struct graph>();
+	struct graph *g = object_new<struct graph>();
+
+	g->id = ++driver.next_id;
+	return g;
 }
 
 struct node *graph_add(struct graph *g, const std::shared_ptr<const struct work> &w,

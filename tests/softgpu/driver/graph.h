@@ -66,6 +66,8 @@ struct node {
 struct graph {
 	static const enum object_kind KIND = OBJECT_GRAPH;
 	std::vector<struct node *> nodes;
+	unsigned execs; /* made of it and not destroyed */
+	uint64_t id;
 	struct node *owner; /* the child graph node whose graph it is, or NULL */
 	std::map<struct user_object *, unsigned> objects; /* references that it holds */
 };
@@ -105,6 +107,8 @@ CUgraphNodeParams node_params(const CUDA_MEMSET_NODE_PARAMS *p);
 CUgraphNodeParams node_params(const CUDA_HOST_NODE_PARAMS *p);
 CUgraphNodeParams node_params_event(CUgraphNodeType type, CUevent e);
 
+/* An object with one reference; its destructor runs on a thread of the driver. */
+struct user_object *user_object_new(void *data, CUhostFn destroy, unsigned references = 1);
 /* User objects. A count of references goes; the last one calls the destructor, behind `last`. */
 void user_objects_retain(const std::map<struct user_object *, unsigned> &held);
 void user_objects_release(const std::map<struct user_object *, unsigned> &held,

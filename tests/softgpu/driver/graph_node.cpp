@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes made by calls. Parameters are copied when a node is made. */
-#include "tests/softgpu/driver/graph.h"
+#include "tests/softgpu/driver/graph_memory.h"
 
 namespace
 {
@@ -36,7 +36,12 @@ CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *nodes,
 				reinterpret_cast<struct node *>(*out)->child);
 		return why;
 	}
-	std::shared_ptr<const struct work> w = node_work(p, nullptr, &why);
+	std::shared_ptr<const struct work> w =
+		p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC
+			? graph_memory_take(g, &p->alloc.poolProps, p->alloc.bytesize,
+					    &p->alloc.dptr, &why)
+		: p->type == CU_GRAPH_NODE_TYPE_MEM_FREE ? graph_memory_free(p->free.dptr, &why)
+							 : node_work(p, nullptr, &why);
 	if (!w)
 		return why;
 	*out = reinterpret_cast<CUgraphNode>(graph_add(g, w, after));

@@ -57,11 +57,11 @@ CUresult set_attributes(struct node *n, const std::vector<CUlaunchAttribute> &at
 	const struct kernel_work *k = dynamic_cast<const struct kernel_work *>(n->work.get());
 	struct launch_shape shape = {k->grid, k->block, k->shared_bytes};
 	CUresult why;
-	std::shared_ptr<struct kernel_work> w = launch_make(
-		object_find<struct context>(k->ctx), k->function, &shape,
-		k->from_extra ? nullptr : const_cast<void **>(k->pointers.data()),
-		k->from_extra ? const_cast<void **>(k->extra) : nullptr, attributes.data(),
-		static_cast<unsigned>(attributes.size()), &why);
+	std::shared_ptr<struct kernel_work> w =
+		launch_make(object_find<struct context>(k->ctx), k->function, &shape,
+			    k->from_extra ? nullptr : const_cast<void **>(k->pointers.data()),
+			    k->from_extra ? const_cast<void **>(k->extra) : nullptr,
+			    attributes.data(), static_cast<unsigned>(attributes.size()), &why);
 
 	if (w)
 		n->work = w;
@@ -93,8 +93,8 @@ CUresult soft::cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NOD
 CUresult soft::cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS_v1 *out)
 {
 	CUDA_KERNEL_NODE_PARAMS q;
-	CUresult r = out ? soft::cuGraphKernelNodeGetParams_v2(handle, &q)
-			 : CUDA_ERROR_INVALID_VALUE;
+	CUresult r =
+		out ? soft::cuGraphKernelNodeGetParams_v2(handle, &q) : CUDA_ERROR_INVALID_VALUE;
 
 	if (r == CUDA_SUCCESS)
 		memcpy(out, &q, sizeof(*out));

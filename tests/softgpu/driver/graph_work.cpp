@@ -8,7 +8,7 @@
 namespace
 {
 std::shared_ptr<const struct work> make_kernel(const CUDA_KERNEL_NODE_PARAMS *p,
-					  const struct kernel_work *before, CUresult *why)
+					       const struct kernel_work *before, CUresult *why)
 {
 	struct launch_shape shape = {{p->gridDimX, p->gridDimY, p->gridDimZ},
 				     {p->blockDimX, p->blockDimY, p->blockDimZ},
@@ -23,8 +23,7 @@ std::shared_ptr<const struct work> make_kernel(const CUDA_KERNEL_NODE_PARAMS *p,
 		return nullptr;
 	}
 	return launch_make(ctx, p->func ? p->func : reinterpret_cast<CUfunction>(p->kern), &shape,
-			   p->kernelParams, p->extra,
-			   before ? before->attributes.data() : nullptr,
+			   p->kernelParams, p->extra, before ? before->attributes.data() : nullptr,
 			   before ? static_cast<unsigned>(before->attributes.size()) : 0, why);
 }
 
@@ -65,9 +64,9 @@ std::shared_ptr<const struct work> node_work(const CUgraphNodeParams *p, const s
 		*why = CUDA_ERROR_INVALID_VALUE;
 		return p->memcpy.flags ? nullptr : copy_make(&p->memcpy.copyParams, why);
 	case CU_GRAPH_NODE_TYPE_MEMSET: {
-		CUDA_MEMSET_NODE_PARAMS q = {p->memset.dst,         p->memset.pitch,
-					     p->memset.value,       p->memset.elementSize,
-					     p->memset.width,       p->memset.height};
+		CUDA_MEMSET_NODE_PARAMS q = {p->memset.dst,   p->memset.pitch,
+					     p->memset.value, p->memset.elementSize,
+					     p->memset.width, p->memset.height};
 
 		return fill_make(&q, why);
 	}

@@ -21,7 +21,7 @@ struct stream {
 	int priority;
 	uint64_t id;
 	std::shared_ptr<struct queue> queue;
-	struct capture *capture;          /* being captured into; NULL usually */
+	struct capture *capture;   /* being captured into; NULL usually */
 	struct dependencies tails; /* of its capture: what the next node depends on */
 	std::map<int, CUstreamAttrValue> attributes;
 

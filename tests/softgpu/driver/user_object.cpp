@@ -28,6 +28,16 @@ void release(struct user_object *o, unsigned n, const struct point &last)
 }
 } // namespace
 
+struct user_object *user_object_new(void *data, CUhostFn destroy, unsigned references)
+{
+	struct user_object *o = object_new<struct user_object>();
+
+	o->data = data;
+	o->destroy = destroy;
+	o->references = references;
+	return o;
+}
+
 void user_objects_retain(const std::map<struct user_object *, unsigned> &held)
 {
 	for (const auto &o : held)
@@ -46,11 +56,7 @@ CUresult soft::cuUserObjectCreate(CUuserObject *out, void *data, CUhostFn destro
 {
 	if (!out || !destroy || !references || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct user_object *o = object_new<struct user_object>();
-	o->data = data;
-	o->destroy = destroy;
-	o->references = references;
-	*out = reinterpret_cast<CUuserObject>(o);
+	*out = reinterpret_cast<CUuserObject>(user_object_new(data, destroy, references));
 	return CUDA_SUCCESS;
 }
 

@@ -103,6 +103,33 @@ struct event_work : work {
 	}
 };
 
+/* Memory nodes: what they stand for holds as long as their graph. */
+struct alloc_work : work {
+	CUDA_MEM_ALLOC_NODE_PARAMS params = {};
+
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
+struct free_work : work {
+	CUdeviceptr at;
+
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_MEM_FREE;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
 struct empty_work : work {
 	CUgraphNodeType type() const override
 	{
