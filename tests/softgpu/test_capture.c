@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream capture: what it refuses and what becomes of it; graphs that come of it. */
+/* Stream capture: what it refuses and what becomes of it. */
 #include <pthread.h>
 #include "tests/softgpu/test.h"
 
@@ -28,89 +28,6 @@ static void end(CUstream s, CUresult expected)
 	if (expected == CUDA_SUCCESS)
 		OK(cuGraphDestroy(g));
 	OK(cuStreamDestroy(s));
-}
-
-static void a_captured_line_of_nodes(void **state)
-{
-	CUdeviceptr log = test_ints(8), word = test_ints(1);
-	CUstream s = stream(CU_STREAM_NON_BLOCKING);
-	CUgraph g;
-	CUgraphExec x;
-	CUgraphNode nodes[8], from[8], to[8];
-	CUgraphNodeType type;
-	CUDA_KERNEL_NODE_PARAMS params;
-	size_t n = 8, edges = 8;
-	int value = 1;
-
-	OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-	LAUNCH("test_append", 1, s, &log, &value);
-	value = 2; /* parameters were copied */
-	OK(cuMemsetD32Async(word, 5, 1, s));
-	OK(cuMemcpyDtoDAsync(log + 28, word, 4, s));
-	LAUNCH("test_append", 1, s, &log, &value);
-	OK(cuStreamEndCapture(s, &g));
-	assert_int_equal(test_int(log, 0), 0); /* nothing ran */
-	OK(cuGraphGetNodes(g, nodes, &n));
-	assert_int_equal(n, 4);
-	OK(cuGraphGetEdges(g, from, to, NULL, &edges));
-	assert_int_equal(edges, 3);
-	for (size_t i = 0; i < 3; i++) {
-		assert_ptr_equal(from[i], nodes[i]);
-		assert_ptr_equal(to[i], nodes[i + 1]);
-	}
-	OK(cuGraphNodeGetType(nodes[1], &type));
-	assert_int_equal(type, CU_GRAPH_NODE_TYPE_MEMSET);
-	OK(cuGraphKernelNodeGetParams(nodes[3], &params));
-	assert_int_equal(*(int *)params.kernelParams[1], 2);
-	assert_ptr_equal(params.func, test_function("test_append"));
-	OK(cuGraphInstantiate(&x, g, 0));
-	OK(cuGraphDestroy(g));
-	OK(cuGraphLaunch(x, s));
-	OK(cuGraphLaunch(x, s));
-	OK(cuStreamSynchronize(s));
-	assert_int_equal(test_int(log, 0), 4);
-	assert_int_equal(test_int(log, 4), 2);
-	assert_int_equal(test_int(log, 7), 5);
-	OK(cuGraphExecDestroy(x));
-	OK(cuStreamDestroy(s));
-	OK(cuMemFree(log));
-	OK(cuMemFree(word));
-}
-
-static void a_second_stream_joins_by_events(void **state)
-{
-	CUdeviceptr log = test_ints(8);
-	CUstream s = stream(CU_STREAM_NON_BLOCKING), t = stream(CU_STREAM_NON_BLOCKING);
-	CUevent fork, join;
-	CUstreamCaptureStatus status;
-	CUgraph g;
-	size_t n;
-
-	OK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
-	OK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
-	for (int joined = 0; joined < 2; joined++) {
-		OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-		LAUNCH("test_append", 1, s, &log, &(int){1});
-		OK(cuEventRecord(fork, s));
-		OK(cuStreamWaitEvent(t, fork, 0));
-		OK(cuStreamIsCapturing(t, &status));
-		assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
-		LAUNCH("test_append", 1, t, &log, &(int){2});
-		LAUNCH("test_append", 1, s, &log, &(int){3});
-		OK(cuEventRecord(join, t));
-		if (joined)
-			OK(cuStreamWaitEvent(s, join, 0));
-		assert_int_equal(cuStreamEndCapture(s, &g),
-				 joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
-	}
-	OK(cuGraphGetNodes(g, NULL, &n));
-	assert_int_equal(n, 3);
-	OK(cuGraphDestroy(g));
-	OK(cuEventDestroy(fork));
-	OK(cuEventDestroy(join));
-	OK(cuStreamDestroy(s));
-	OK(cuStreamDestroy(t));
-	OK(cuMemFree(log));
 }
 
 /* Mistakes that spoil a capture. */
@@ -157,6 +74,36 @@ static CUresult allocate(void *arg)
 	if (r == CUDA_SUCCESS)
 		OK(cuMemFree(p));
 	return r;
+}
+
+static CUresult allocate_host(void *arg)
+{
+	void *p;
+	CUresult r = cuMemHostAlloc(&p, 16, 0);
+
+	if (r == CUDA_SUCCESS)
+		OK(cuMemFreeHost(p));
+	return r;
+}
+
+static CUresult free_device(void *arg)
+{
+	return cuMemFree(*(CUdeviceptr *)arg);
+}
+
+static CUresult free_host(void *arg)
+{
+	return cuMemFreeHost(*(void **)arg);
+}
+
+static CUresult unload(void *arg)
+{
+	return cuModuleUnload(*(CUmodule *)arg);
+}
+
+static CUresult synchronize(void *arg)
+{
+	return cuCtxSynchronize();
 }
 
 static CUresult query_event(void *arg)
@@ -213,6 +160,63 @@ static void what_other_threads_may_do(void **state)
 						   : CUDA_SUCCESS);
 			end(s, forbidden ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
 		}
+}
+
+/* What a thread in the default mode may not do beside a global capture, and one in relaxed mode
+ * may. */
+static void calls_that_global_captures_forbid(void **state)
+{
+	CUdeviceptr device;
+	void *host;
+	CUmodule module;
+	CUevent e;
+
+	OK(cuMemAlloc(&device, 16));
+	OK(cuMemHostAlloc(&host, 16, 0));
+	OK(cuModuleLoadData(&module, test_image()));
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	const struct {
+		CUresult (*call)(void *);
+		void *arg;
+	} calls[] = {{allocate, NULL},   {free_device, &device}, {allocate_host, NULL},
+		     {free_host, &host}, {query_event, e},       {unload, &module}};
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		for (int relaxed = 0; relaxed < 2; relaxed++) {
+			CUstream s = begin(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_NON_BLOCKING);
+
+			assert_int_equal(in_another_thread(calls[i].call, calls[i].arg,
+							   relaxed ? CU_STREAM_CAPTURE_MODE_RELAXED
+								   : CU_STREAM_CAPTURE_MODE_GLOBAL),
+					 relaxed ? CUDA_SUCCESS
+						 : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+			end(s, relaxed ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+		}
+	OK(cuEventDestroy(e));
+}
+
+/* No mode of either thread makes this one harmless. */
+static void synchronizing_the_context_spoils_any_capture(void **state)
+{
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++) {
+			CUstream s = begin((CUstreamCaptureMode)i, CU_STREAM_NON_BLOCKING);
+
+			assert_int_equal(
+				in_another_thread(synchronize, NULL, (CUstreamCaptureMode)j),
+				CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+			end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+		}
+}
+
+static void asking_for_flags_spoils_a_capture(void **state)
+{
+	CUstream s = begin(CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING);
+	unsigned flags;
+	int priority;
+
+	OK(cuStreamGetPriority(s, &priority));
+	assert_int_equal(cuStreamGetFlags(s, &flags), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	end(s, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
 static void what_the_capturing_thread_may_do(void **state)
@@ -309,51 +313,20 @@ static void another_thread_ends_it(void **state)
 	end(s, CUDA_ERROR_ILLEGAL_STATE);
 }
 
-static void disabled_nodes_do_nothing(void **state)
-{
-	CUdeviceptr p = test_ints(1);
-	CUstream s = stream(CU_STREAM_NON_BLOCKING);
-	CUgraph g;
-	CUgraphExec x;
-	CUgraphNode node;
-	size_t n = 1;
-	unsigned enabled;
-
-	OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-	LAUNCH("test_mark", 1, s, &p, &(int){1});
-	OK(cuStreamEndCapture(s, &g));
-	OK(cuGraphGetNodes(g, &node, &n));
-	OK(cuGraphInstantiate(&x, g, 0));
-	OK(cuGraphNodeSetEnabled(x, node, 0));
-	OK(cuGraphNodeGetEnabled(x, node, &enabled));
-	assert_int_equal(enabled, 0);
-	OK(cuGraphLaunch(x, s));
-	OK(cuStreamSynchronize(s));
-	assert_int_equal(test_int(p, 0), 0);
-	OK(cuGraphNodeSetEnabled(x, node, 1));
-	OK(cuGraphLaunch(x, s));
-	OK(cuStreamSynchronize(s));
-	assert_int_equal(test_int(p, 0), 1);
-	OK(cuGraphExecDestroy(x));
-	OK(cuGraphDestroy(g));
-	OK(cuStreamDestroy(s));
-	OK(cuMemFree(p));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_captured_line_of_nodes),
-		cmocka_unit_test(a_second_stream_joins_by_events),
 		cmocka_unit_test(captured_events_and_the_wrong_stream),
 		cmocka_unit_test(loads_are_allowed_beside_a_capture),
 		cmocka_unit_test(what_other_threads_may_do),
+		cmocka_unit_test(calls_that_global_captures_forbid),
+		cmocka_unit_test(synchronizing_the_context_spoils_any_capture),
+		cmocka_unit_test(asking_for_flags_spoils_a_capture),
 		cmocka_unit_test(what_the_capturing_thread_may_do),
 		cmocka_unit_test(a_watchdog_query_spoils_a_global_capture),
 		cmocka_unit_test(the_legacy_stream_during_a_capture),
 		cmocka_unit_test(capture_of_what_is_outside),
 		cmocka_unit_test(another_thread_ends_it),
-		cmocka_unit_test(disabled_nodes_do_nothing),
 	};
 
 	return TEST_RUN(tests, test_begin);

@@ -168,6 +168,61 @@ static void streams_and_graphs(void **state)
 	OK(cudaFree(log));
 }
 
+/* Nodes made by calls, then changed in both ways that programs have. */
+static void graphs_made_and_changed(void **state)
+{
+	int *log = device<int>(8), value_of = 1, host = 0;
+	void *args[] = {&log, &value_of};
+	cudaKernelNodeParams p = {};
+	cudaMemsetParams m = {};
+	cudaGraphExecUpdateResultInfo info;
+	cudaGraphNode_t clear, append, copy;
+	cudaGraph_t g, other;
+	cudaGraphExec_t x;
+	size_t n;
+
+	OK(cudaDeviceSynchronize());
+	m.dst = log;
+	m.elementSize = 4;
+	m.width = 8;
+	m.height = 1;
+	p.func = reinterpret_cast<void *>(test_append);
+	p.gridDim = p.blockDim = dim3(1);
+	p.kernelParams = args;
+	OK(cudaGraphCreate(&g, 0));
+	OK(cudaGraphAddMemsetNode(&clear, g, nullptr, 0, &m));
+	OK(cudaGraphAddKernelNode(&append, g, &clear, 1, &p));
+	OK(cudaGraphAddMemcpyNode1D(&copy, g, &append, 1, &host, log + 1, sizeof(host),
+				    cudaMemcpyDeviceToHost));
+	OK(cudaGraphInstantiate(&x, g, 0));
+	OK(cudaGraphLaunch(x, nullptr));
+	OK(cudaDeviceSynchronize());
+	assert_int_equal(host, 1);
+	value_of = 2;
+	OK(cudaGraphExecKernelNodeSetParams(x, append, &p));
+	OK(cudaGraphLaunch(x, nullptr));
+	OK(cudaDeviceSynchronize());
+	assert_int_equal(host, 2);
+	OK(cudaGraphClone(&other, g));
+	OK(cudaGraphExecUpdate(x, other, &info));
+	assert_int_equal(info.result, cudaGraphExecUpdateSuccess);
+	OK(cudaGraphLaunch(x, nullptr));
+	OK(cudaDeviceSynchronize());
+	assert_int_equal(host, 1);
+	OK(cudaGraphAddEmptyNode(&copy, other, nullptr, 0));
+	assert_int_equal(cudaGraphExecUpdate(x, other, &info), cudaErrorGraphExecUpdateFailure);
+	assert_int_equal(info.result, cudaGraphExecUpdateErrorTopologyChanged);
+	cudaGetLastError();
+	OK(cudaGraphKernelNodeGetParams(append, &p));
+	assert_int_equal(*static_cast<int *>(p.kernelParams[1]), 1);
+	OK(cudaGraphGetEdges(g, nullptr, nullptr, nullptr, &n));
+	assert_int_equal(n, 2);
+	OK(cudaGraphExecDestroy(x));
+	OK(cudaGraphDestroy(other));
+	OK(cudaGraphDestroy(g));
+	OK(cudaFree(log));
+}
+
 static void other_ways_to_launch(void **state)
 {
 	int *p = device<int>(1), v = 4;
@@ -267,6 +322,7 @@ int main()
 		cmocka_unit_test(launches_that_fail),
 		cmocka_unit_test(symbols),
 		cmocka_unit_test(streams_and_graphs),
+		cmocka_unit_test(graphs_made_and_changed),
 		cmocka_unit_test(other_ways_to_launch),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(queries),

@@ -10,17 +10,17 @@ std::vector<struct capture *> &active = *new std::vector<struct capture *>();
 bool joined(const struct capture *c)
 {
 	std::set<const struct node *> seen;
-	std::vector<struct node *> todo = c->origin->tails;
+	std::vector<struct node *> todo = c->origin->tails.nodes;
 
 	while (!todo.empty()) {
 		struct node *n = todo.back();
 
 		todo.pop_back();
 		if (seen.insert(n).second)
-			todo.insert(todo.end(), n->after.begin(), n->after.end());
+			todo.insert(todo.end(), n->after.nodes.begin(), n->after.nodes.end());
 	}
 	for (const struct stream *s : c->streams)
-		for (const struct node *n : s->tails)
+		for (const struct node *n : s->tails.nodes)
 			if (!seen.count(n))
 				return false;
 	return true;
@@ -30,14 +30,14 @@ void end(struct capture *c)
 {
 	for (struct stream *s : c->streams) {
 		s->capture = nullptr;
-		s->tails.clear();
+		s->tails = {};
 	}
 	active.erase(std::find(active.begin(), active.end(), c));
 	delete c;
 }
 
 CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct graph *into,
-	       const std::vector<struct node *> &after)
+	       const struct dependencies &after)
 {
 	STREAM_OR_RETURN(s, handle);
 	if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -49,7 +49,7 @@ CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct graph *into,
 	struct capture *c = new struct capture();
 	c->id = ++driver.next_id;
 	c->owns_graph = !into;
-	c->graph = into ? into : object_new<struct graph>();
+	c->graph = into ? into : graph_new();
 	c->mode = mode;
 	c->origin = s;
 	c->thread = thread_id();
@@ -59,7 +59,7 @@ CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct graph *into,
 }
 
 CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-	      const CUgraphNode **nodes, size_t *n)
+	      const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *n)
 {
 	STREAM_OR_RETURN(s, handle);
 	if (!status)
@@ -70,6 +70,8 @@ CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CU
 		*status = CU_STREAM_CAPTURE_STATUS_NONE;
 		return r;
 	}
+	if (nodes && !edges && s->tails.special())
+		return CUDA_ERROR_LOSSY_QUERY;
 	*status = s->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
 				      : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (id)
@@ -77,32 +79,41 @@ CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CU
 	if (graph)
 		*graph = reinterpret_cast<CUgraph>(s->capture->graph);
 	if (nodes)
-		*nodes = reinterpret_cast<const CUgraphNode *>(s->tails.data());
+		*nodes = reinterpret_cast<const CUgraphNode *>(s->tails.nodes.data());
+	if (edges)
+		*edges = s->tails.edges.data();
 	if (n)
-		*n = s->tails.size();
+		*n = s->tails.nodes.size();
 	return CUDA_SUCCESS;
 }
 
-CUresult update(CUstream handle, const CUgraphNode *nodes, size_t n, unsigned flags)
+CUresult update(CUstream handle, const CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t n,
+		unsigned flags)
 {
+	struct dependencies after;
 	STREAM_OR_RETURN(s, handle);
 	if (!s->capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
-	if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+	if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES ||
+	    !dependencies_read(&after, s->capture->graph, nodes, edges, n))
 		return CUDA_ERROR_INVALID_VALUE;
-	std::vector<struct node *> after;
-	for (size_t i = 0; i < n; i++) {
-		struct node *node = object_find<struct node>(nodes[i]);
-
-		if (!node || node->graph != s->capture->graph)
-			return CUDA_ERROR_INVALID_VALUE;
-		after.push_back(node);
-	}
 	if (flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES)
 		capture_join(s->capture, s, after);
 	else
 		s->tails = after;
 	return CUDA_SUCCESS;
+}
+
+/* A kernel that may begin before the kernel before it has ended. */
+bool programmatic(const struct work *w)
+{
+	const struct kernel_work *k = dynamic_cast<const struct kernel_work *>(w);
+
+	if (k)
+		for (const CUlaunchAttribute &a : k->attributes)
+			if (a.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+				return a.value.programmaticStreamSerializationAllowed != 0;
+	return false;
 }
 } // namespace
 
@@ -118,8 +129,36 @@ CUresult capture_add(struct stream *s, const std::shared_ptr<const struct work> 
 {
 	if (s->capture->invalid)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-	s->tails = {graph_add(s->capture->graph, w, s->tails)};
+	struct dependencies after = s->tails;
+	for (size_t i = 0; i < after.nodes.size() && programmatic(w.get()); i++)
+		if (after.nodes[i]->work->type() == CU_GRAPH_NODE_TYPE_KERNEL) {
+			after.edges[i].type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+			after.edges[i].from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+		}
+	struct node *n = graph_add(s->capture->graph, w, after);
+	s->tails = {};
+	s->tails.add(n);
 	return CUDA_SUCCESS;
+}
+
+CUresult capture_add_child(struct stream *s, struct graph *child)
+{
+	if (s->capture->invalid) {
+		graph_delete(child);
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	}
+	struct node *n = graph_add_child(s->capture->graph, child, s->tails);
+	s->tails = {};
+	s->tails.add(n);
+	return CUDA_SUCCESS;
+}
+
+bool capture_uses(const struct graph *g)
+{
+	for (const struct capture *c : active)
+		if (c->graph == g)
+			return true;
+	return false;
 }
 
 CUresult capture_implicit(struct stream *s)
@@ -158,13 +197,12 @@ CUresult capture_breaks(struct capture *c)
 	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
-void capture_join(struct capture *c, struct stream *s, const std::vector<struct node *> &after)
+void capture_join(struct capture *c, struct stream *s, const struct dependencies &after)
 {
 	s->capture = c;
 	c->streams.insert(s);
-	for (struct node *n : after)
-		if (std::find(s->tails.begin(), s->tails.end(), n) == s->tails.end())
-			s->tails.push_back(n);
+	for (size_t i = 0; i < after.nodes.size(); i++)
+		s->tails.add(after.nodes[i], after.edges[i]);
 }
 
 void capture_forget(struct stream *s)
@@ -194,21 +232,14 @@ CUresult soft::cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode)
 }
 
 CUresult soft::cuStreamBeginCaptureToGraph(CUstream s, CUgraph handle, const CUgraphNode *nodes,
-					   const CUgraphEdgeData *, size_t n,
+					   const CUgraphEdgeData *edges, size_t n,
 					   CUstreamCaptureMode mode)
 {
 	struct graph *g = object_find<struct graph>(handle);
-	std::vector<struct node *> after;
+	struct dependencies after;
 
-	if (!g || (n && !nodes))
+	if (!dependencies_read(&after, g, nodes, edges, n))
 		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < n; i++) {
-		struct node *node = object_find<struct node>(nodes[i]);
-
-		if (!node || node->graph != g)
-			return CUDA_ERROR_INVALID_VALUE;
-		after.push_back(node);
-	}
 	return begin(s, mode, g, after);
 }
 
@@ -239,38 +270,36 @@ CUresult soft::cuStreamEndCapture(CUstream handle, CUgraph *out)
 
 CUresult soft::cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status)
 {
-	return info(s, status, nullptr, nullptr, nullptr, nullptr);
+	return info(s, status, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
 CUresult soft::cuStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id)
 {
-	return info(s, status, id, nullptr, nullptr, nullptr);
+	return info(s, status, id, nullptr, nullptr, nullptr, nullptr);
 }
 
 CUresult soft::cuStreamGetCaptureInfo_v2(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id,
 					 CUgraph *graph, const CUgraphNode **nodes, size_t *n)
 {
-	return info(s, status, id, graph, nodes, n);
+	return info(s, status, id, graph, nodes, nullptr, n);
 }
 
 CUresult soft::cuStreamGetCaptureInfo_v3(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id,
 					 CUgraph *graph, const CUgraphNode **nodes,
 					 const CUgraphEdgeData **edges, size_t *n)
 {
-	if (edges)
-		*edges = nullptr; /* all of them are default edges */
-	return info(s, status, id, graph, nodes, n);
+	return info(s, status, id, graph, nodes, edges, n);
 }
 
 CUresult soft::cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *nodes, size_t n,
 						 unsigned flags)
 {
-	return update(s, nodes, n, flags);
+	return update(s, nodes, nullptr, n, flags);
 }
 
 CUresult soft::cuStreamUpdateCaptureDependencies_v2(CUstream s, CUgraphNode *nodes,
-						    const CUgraphEdgeData *, size_t n,
+						    const CUgraphEdgeData *edges, size_t n,
 						    unsigned flags)
 {
-	return update(s, nodes, n, flags);
+	return update(s, nodes, edges, n, flags);
 }

@@ -38,7 +38,11 @@ CUresult capture_forbids();
 CUresult capture_breaks(struct capture *c);
 
 /* The program waits for a captured event on another stream: that stream joins the capture. */
-void capture_join(struct capture *c, struct stream *s, const std::vector<struct node *> &after);
+void capture_join(struct capture *c, struct stream *s, const struct dependencies &after);
+/* Is a capture adding to the graph? */
+bool capture_uses(const struct graph *g);
+/* A graph launched into a capture: its copy becomes a child. Takes over `child`. */
+CUresult capture_add_child(struct stream *s, struct graph *child);
 /* A stream goes away. */
 void capture_forget(struct stream *s);
 

@@ -40,9 +40,11 @@ CUresult synchronize(struct context *ctx)
 
 	if (r != CUDA_SUCCESS)
 		return r;
-	for (struct stream *s : ctx->streams)
+	for (struct stream *s : ctx->streams) /* whatever the mode, of either thread */
 		if (s->capture)
-			return capture_breaks(s->capture);
+			r = capture_breaks(s->capture);
+	if (r != CUDA_SUCCESS)
+		return r;
 	context_wait(ctx);
 	return *ctx->fault;
 }

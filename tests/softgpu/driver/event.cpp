@@ -2,9 +2,7 @@
 #include "tests/softgpu/driver/event.h"
 #include <time.h>
 
-namespace
-{
-int64_t now()
+int64_t event_now()
 {
 	struct timespec t;
 
@@ -12,12 +10,24 @@ int64_t now()
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
+namespace
+{
 struct capture *capture_of(const struct event *e)
 {
 	return e->capture_id ? capture_find(e->capture_id) : nullptr;
 }
 
-CUresult record(CUevent handle, CUstream stream_handle)
+/* An event that other streams of the program wait for, or record, becomes a node. */
+CUresult capture_event(struct stream *s, CUevent e, bool wait)
+{
+	auto w = std::make_shared<struct event_work>();
+
+	w->event = e;
+	w->wait = wait;
+	return capture_add(s, w);
+}
+
+CUresult record(CUevent handle, CUstream stream_handle, bool external)
 {
 	STREAM_OR_RETURN(s, stream_handle);
 	struct event *e = object_find<struct event>(handle);
@@ -29,6 +39,8 @@ CUresult record(CUevent handle, CUstream stream_handle)
 	if (s->capture) {
 		if (s->capture->invalid)
 			return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+		if (external)
+			return capture_event(s, handle, false);
 		e->capture_id = s->capture->id;
 		e->captured = s->tails;
 		return CUDA_SUCCESS;
@@ -49,7 +61,7 @@ void event_record(struct event *e, struct stream *s)
 	e->recorded = true;
 	e->time = time;
 	e->at = stream_submit(s, {{}, [time] {
-					  *time = now();
+					  *time = event_now();
 					  return CUDA_SUCCESS;
 				  }});
 }
@@ -84,13 +96,14 @@ CUresult soft::cuEventDestroy(CUevent handle)
 
 CUresult soft::cuEventRecord(CUevent e, CUstream s)
 {
-	return record(e, s);
+	return record(e, s, false);
 }
 
 CUresult soft::cuEventRecordWithFlags(CUevent e, CUstream s, unsigned flags)
 {
-	return flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL) ? CUDA_ERROR_INVALID_VALUE
-									: record(e, s);
+	return flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)
+		       ? CUDA_ERROR_INVALID_VALUE
+		       : record(e, s, (flags & CU_EVENT_RECORD_EXTERNAL) != 0);
 }
 
 CUresult soft::cuEventQuery(CUevent handle)
@@ -152,7 +165,7 @@ CUresult soft::cuEventElapsedTime(float *out, CUevent first, CUevent second)
 	return soft::cuEventElapsedTime_v2(out, first, second);
 }
 
-CUresult soft::cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned)
+CUresult soft::cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned flags)
 {
 	STREAM_OR_RETURN(s, stream_handle);
 	struct event *e = object_find<struct event>(handle);
@@ -161,6 +174,8 @@ CUresult soft::cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigne
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (s->capture && s->capture->invalid)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	if (s->capture && flags & CU_EVENT_WAIT_EXTERNAL)
+		return capture_event(s, handle, true);
 	struct capture *c = capture_of(e);
 	if (c) {
 		if (c->invalid)

@@ -15,10 +15,12 @@ struct event {
 	std::shared_ptr<int64_t> time; /* ns, written when reached */
 	/* Recorded in a stream that was being captured: which capture, behind which nodes. */
 	uint64_t capture_id;
-	std::vector<struct node *> captured;
+	struct dependencies captured;
 };
 
 /* Records now, in a stream that is not being captured. */
 void event_record(struct event *e, struct stream *s);
+/* Nanoseconds, as events measure it. */
+int64_t event_now();
 
 #endif

@@ -14,6 +14,7 @@ enum memory_kind {
 	MEMORY_HOST,       /* cuMemHostAlloc */
 	MEMORY_REGISTERED, /* the program's own, cuMemHostRegister */
 	MEMORY_POOLED,     /* cuMemAllocAsync */
+	MEMORY_GRAPH,      /* an allocation node's */
 	MEMORY_MAPPED,     /* cuMemMap; the table's entry is one mapping */
 	MEMORY_VARIABLE,   /* a module's global */
 };

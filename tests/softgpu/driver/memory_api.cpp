@@ -53,6 +53,8 @@ CUresult soft::cuMemFree_v2(CUdeviceptr p)
 	if (r != CUDA_SUCCESS || !p)
 		return r;
 	struct allocation *a = memory_at(p);
+	if (a && a->kind == MEMORY_GRAPH)
+		return CUDA_SUCCESS; /* it goes with its graph */
 	if (!a ||
 	    (a->kind != MEMORY_DEVICE && a->kind != MEMORY_MANAGED && a->kind != MEMORY_POOLED))
 		return CUDA_ERROR_INVALID_VALUE;

@@ -25,6 +25,7 @@ enum object_kind {
 	OBJECT_GRAPH,
 	OBJECT_NODE,
 	OBJECT_EXEC,
+	OBJECT_USER,
 };
 
 /* Live handles. */

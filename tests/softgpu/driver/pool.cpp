@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string.h>
 #include "tests/softgpu/driver/capture.h"
+#include "tests/softgpu/driver/graph_memory.h"
 #include "tests/softgpu/driver/stream.h"
 
 namespace
@@ -41,8 +42,15 @@ CUresult allocate(CUdeviceptr *out, size_t bytes, struct mempool *p, CUstream ha
 	STREAM_OR_RETURN(s, handle);
 	if (!out || !bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (s->capture)
-		return CUDA_ERROR_NOT_SUPPORTED; /* graphs have no allocation nodes here */
+	if (s->capture) {
+		CUresult why =
+			s->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+		std::shared_ptr<const struct work> w;
+
+		if (why == CUDA_SUCCESS)
+			w = graph_memory_take(s->capture->graph, &p->props, bytes, out, &why);
+		return w ? capture_add(s, w) : why;
+	}
 	CUresult r = capture_implicit(s);
 	if (r != CUDA_SUCCESS)
 		return r;
@@ -112,12 +120,18 @@ CUresult soft::cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryP
 CUresult soft::cuMemFreeAsync(CUdeviceptr at, CUstream handle)
 {
 	STREAM_OR_RETURN(s, handle);
-	if (s->capture)
-		return CUDA_ERROR_NOT_SUPPORTED;
+	if (s->capture) {
+		CUresult why;
+		std::shared_ptr<const struct work> w = graph_memory_free(at, &why);
+
+		return w ? capture_add(s, w) : why;
+	}
 	CUresult r = capture_implicit(s);
 	if (r != CUDA_SUCCESS)
 		return r;
 	struct allocation *a = memory_at(at);
+	if (a && a->kind == MEMORY_GRAPH)
+		return CUDA_SUCCESS; /* it goes with its graph */
 	if (!a || a->kind != MEMORY_POOLED)
 		return CUDA_ERROR_INVALID_VALUE;
 	/* An operation of its own, so that the point is also behind what the stream waits for. */

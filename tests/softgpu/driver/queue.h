@@ -45,5 +45,9 @@ struct point queue_submit(const std::shared_ptr<struct queue> &q, struct operati
 /* Where everything submitted so far is done. */
 struct point queue_end(const std::shared_ptr<struct queue> &q);
 void point_wait(const struct point &p);
+/* A point on no queue, for something in the middle of an operation; reached when somebody says so.
+ */
+struct point point_new();
+void point_reach(const struct point &p);
 
 #endif

@@ -80,10 +80,10 @@ CUresult stream_give(struct stream *s, const std::shared_ptr<const struct work> 
 	if (r != CUDA_SUCCESS)
 		return r;
 	struct point p = stream_submit(s, {{}, [w, call = observe_call()] {
-							struct observe_work o(call);
+						   struct observe_work o(call);
 
-							return w->run();
-						}});
+						   return w->run();
+					   }});
 	if (driver.launch_blocking && w->type() == CU_GRAPH_NODE_TYPE_KERNEL)
 		point_wait(p);
 	if (at)

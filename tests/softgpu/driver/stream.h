@@ -4,6 +4,7 @@
 #define AF_TESTS_SOFTGPU_DRIVER_STREAM_H
 
 #include "tests/softgpu/driver/context.h"
+#include "tests/softgpu/driver/graph.h"
 #include "tests/softgpu/driver/queue.h"
 #include "tests/softgpu/driver/work.h"
 
@@ -20,8 +21,8 @@ struct stream {
 	int priority;
 	uint64_t id;
 	std::shared_ptr<struct queue> queue;
-	struct capture *capture;          /* being captured into; NULL usually */
-	std::vector<struct node *> tails; /* of its capture: what the next node depends on */
+	struct capture *capture;   /* being captured into; NULL usually */
+	struct dependencies tails; /* of its capture: what the next node depends on */
 	std::map<int, CUstreamAttrValue> attributes;
 
 	bool blocking() const /* does it order itself with the legacy stream? */

@@ -85,6 +85,8 @@ CUresult soft::cuStreamSynchronize(CUstream handle)
 CUresult soft::cuStreamGetFlags(CUstream handle, unsigned *out)
 {
 	STREAM_OR_RETURN(s, handle);
+	if (s->capture)
+		return capture_breaks(s->capture);
 	*out = s->flags;
 	return CUDA_SUCCESS;
 }

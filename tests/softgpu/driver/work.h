@@ -76,6 +76,60 @@ struct host_work : work {
 	CUresult run() const override;
 };
 
+/* A child graph node; its work is its graph's. */
+struct child_work : work {
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_GRAPH;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
+/* Records an event, or waits for one. What that means is settled at the graph's launch. */
+struct event_work : work {
+	CUevent event;
+	bool wait;
+
+	CUgraphNodeType type() const override
+	{
+		return wait ? CU_GRAPH_NODE_TYPE_WAIT_EVENT : CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
+/* Memory nodes: what they stand for holds as long as their graph. */
+struct alloc_work : work {
+	CUDA_MEM_ALLOC_NODE_PARAMS params = {};
+
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
+struct free_work : work {
+	CUdeviceptr at;
+
+	CUgraphNodeType type() const override
+	{
+		return CU_GRAPH_NODE_TYPE_MEM_FREE;
+	}
+	CUresult run() const override
+	{
+		return CUDA_SUCCESS;
+	}
+};
+
 struct empty_work : work {
 	CUgraphNodeType type() const override
 	{
