@@ -57,6 +57,7 @@ static struct {
 	struct profiled *profiled;
 	struct site_entry *site;
 	unsigned nsite;
+	bool candidates; /* the disk knew of one */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const state_name[] = {[VERDICT_NEW] = "new",
@@ -116,6 +117,7 @@ static void load_record(void *arg, const struct cache_record *r)
 		return;
 	c->r = *r;
 	HASH_ADD(hh, store.cached, r.key, sizeof(c->r.key), c);
+	store.candidates |= r->kind != CACHE_REJECT;
 	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < PATTERN_MAX_NODES && r->site[i]; i++) {
 		struct site *s = site_locked(r->site[i]);
 
@@ -173,6 +175,12 @@ void verdict_load(void)
 		}
 	}
 	pthread_mutex_unlock(&store.lock);
+}
+
+bool verdict_foreseen(void)
+{
+	verdict_load();
+	return store.candidates;
 }
 
 /*

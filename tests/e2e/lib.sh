@@ -87,10 +87,11 @@ learn() { # N REPORT PROGRAM ARGS...
 }
 # tap NAME COMMAND...: a program that prints TAP itself; its tests become the script's.
 tap() { # NAME COMMAND...
-	local name=$1 line out status
+	local name=$1 line out status began=$SECONDS
 	shift
 	out=$("$@" 2>&1)
 	status=$?
+	echo "# $name took $((SECONDS - began)) s"
 	while IFS= read -r line; do
 		case $line in
 		"ok "*) ok "$name: ${line#ok * - }" true ;;

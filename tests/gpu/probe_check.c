@@ -374,6 +374,8 @@ int main(int argc, char **argv)
 					continue;
 				if (strchr(zoo[i].norm, '4') && q.cols % 4)
 					q.cols = q.cols / 4 * 4 + 4;
+				else if (strstr(zoo[i].norm, "pair"))
+					q.cols += q.cols % 2;
 				q.in_place = (s + i) % 3 == 0;
 				q.shift = s == 1 && !strchr(zoo[i].norm, '4') &&
 					  !strstr(zoo[i].norm, "pair");
