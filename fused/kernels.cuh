@@ -13,10 +13,10 @@
 	{                                                                                        \
 		af::add_rmsnorm<af::type, ftz, layout, af::move>(p);                                       \
 	}
-#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual)                                       \
-	extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ add_rmsnorm_args p) \
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, blocks, usual)                                      \
+	extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ add_rmsnorm_args p) \
 	{                                                                                        \
-		af::held_row<af::type, ftz, threads, chunks, ahead, usual>().run(p);                      \
+		af::held_row<af::type, ftz, threads, chunks, blocks == 1, usual>().run(p);                      \
 	}
 #define SILU_MUL(name, type, ftz, dense)                                                            \
 	extern "C" __global__ void __launch_bounds__(SILU_THREADS) name(const __grid_constant__ silu_mul_args p) \

@@ -9,7 +9,7 @@
 
 const char *const fused_kernels[] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move) #name,
-#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual) #name,
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, blocks, usual) #name,
 #define SILU_MUL(name, type, ftz, dense) #name,
 #define COMPARE(name, type) #name,
 #define PUBLISH(name) #name,
@@ -33,10 +33,10 @@ static const uint8_t compare_of[DT_COUNT] = {
 static const struct held {
 	uint8_t kernel, type, ftz, chunks;
 	uint16_t threads;
-	bool ahead, usual;
+	bool many, usual;
 } held[] = {
-#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, ahead, usual)                            \
-	{KERNEL_##name, DT_##type, ftz, chunks, threads, ahead, usual},
+#define ADD_RMSNORM_ROW(name, type, ftz, threads, chunks, blocks, usual)                           \
+	{KERNEL_##name, DT_##type, ftz, chunks, threads, (blocks) > 1, usual},
 #include "fused/kernels.def"
 };
 
@@ -147,32 +147,45 @@ static bool usual(const struct fields *f)
 	return f->walk == FIELD_walk_STRIDED && !f->vec && !f->acc;
 }
 
-/* The smallest kernel that holds such rows in registers, if any does. */
-static const struct held *held_of(const struct group *g, const struct fields *f)
+static bool better(const struct held *h, const struct held *other)
 {
+	unsigned room = h->threads * h->chunks, others = other->threads * other->chunks;
+
+	return room < others || (room == others && h->many && !other->many);
+}
+
+/*
+ * The smallest kernel that takes such rows up at once, if any does; for many rows one of those for
+ * many, if there is one for such columns.
+ */
+static const struct held *held_of(const struct group *g, const struct fields *f, bool many)
+{
+	const struct held *found = NULL;
+	enum { CHUNKS_LEAST = 128 }; /* many shorter rows want smaller blocks */
 	unsigned t = g->bound[ADD_RMSNORM_A].dtype;
 	int64_t chunks = g->cols * dtype_bytes((enum dtype)t) / 16;
 
 	if (f->block == FIELD_block_HALVING || f->block == FIELD_block_ALL)
 		return NULL; /* these want every thread's sum */
+	if (many && !usual(f) && chunks < CHUNKS_LEAST)
+		return NULL;
 	for (unsigned i = 0; i < sizeof(held) / sizeof(*held); i++)
 		if (held[i].type == t && held[i].ftz == f->ftz && held[i].usual == usual(f) &&
-		    chunks <= (int64_t)held[i].threads * held[i].chunks)
-			return &held[i];
-	return NULL;
+		    chunks <= (int64_t)held[i].threads * held[i].chunks && held[i].many <= many &&
+		    (!found || better(&held[i], found)))
+			found = &held[i];
+	return found;
 }
 
 /* Where the layout gives a row to a block, and one holds it in registers: that kernel. */
 static bool hold(const struct group *g, const struct fused_device *d, struct add_rmsnorm_args *a,
 		 struct fused_launch *out)
 {
-	const struct held *h = held_of(g, &a->f);
+	const struct held *h = held_of(g, &a->f, g->rows >= 2 * (int64_t)d->sm_count);
 
 	if (!h)
 		return false;
-	/* Those that fetch ahead have a processor for themselves. */
-	launch_shape(out, h->ahead && g->rows > d->sm_count ? d->sm_count : g->rows, h->threads,
-		     a->team_bytes);
+	launch_shape(out, g->rows, h->threads, a->team_bytes);
 	launch_kernel(out, h->kernel, a, sizeof(*a));
 	return true;
 }

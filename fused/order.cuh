@@ -173,6 +173,12 @@ template <class T, bool FTZ> struct squares {
 		return acc[0];
 	}
 
+	/* Have the logical threads from t, a multiple of 32, on no elements? Their sum is zero. */
+	static __device__ __forceinline__ bool idle(const fields &f, int cols, int t)
+	{
+		return t && (t << (f.walk == FIELD_walk_STRIDED ? f.vec : 0)) >= cols;
+	}
+
 	/* Where part k of one element is. */
 	static __device__ __forceinline__ int left(const fields &f, int base, int threads, int vec,
 						   int per, int k)
@@ -225,8 +231,7 @@ __device__ __forceinline__ float sum_squares(const fields &f, const team<WARP> &
 
 	for (int t = me.rank; t - lane < threads; t += me.size) {
 		v = 0;
-		if (USUAL && !all && t - lane >= cols) {
-			/* Nothing here for the whole warp: no need to add up zeros. */
+		if (!all && squares<T, FTZ>::idle(f, cols, t - lane)) {
 			if (lane == 0)
 				sums[t / 32] = 0;
 			continue;

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * add -> RMSNorm for rows that a block holds in registers: each thread its chunks, which go to
- * shared memory only for the squares to be added up in the program's order. For sums by warps, 16-byte accesses and spellings that multiply. With AHEAD a block fetches its next
- * row while it adds this one up: where few blocks fit beside each other, that keeps memory busy.
- * USUAL: every threads-th element, one accumulator; else any walk.
+ * add -> RMSNorm for rows that a block takes up at once: each thread its chunks, which go to shared
+ * memory for the squares to be added up in the program's order. For sums by warps, 16-byte accesses
+ * and spellings that multiply. USUAL: every threads-th element, one accumulator; else any walk.
+ *
+ * KEEP: sums and weights stay in registers, the shortest way through one row. Otherwise a thread
+ * takes its chunks from shared memory again, and the weights from the first-level cache, where they
+ * are left by other rows: more blocks fit beside each other, and one's loads are under way while
+ * others add their rows up. (Fetching a block's next row ahead, to registers or by copies to shared
+ * memory, was slower than that on the H200.)
  */
 #ifndef AF_FUSED_ROW_CUH
 #define AF_FUSED_ROW_CUH
@@ -12,7 +17,7 @@
 
 namespace af
 {
-template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD, bool USUAL> struct held_row {
+template <class T, bool FTZ, int THREADS, int CHUNKS, bool KEEP, bool USUAL> struct held_row {
 	typedef typename T::bits bits;
 	typedef lanes<bits> lane;
 	typedef spelling<T, FTZ> S;
@@ -38,11 +43,12 @@ template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD, bool USUAL> st
 	{
 		AF_CHUNKS(k)
 		{
-			uint4 y = {0, 0, 0, 0};
+			uint4 y = KEEP ? x[k] : *(const uint4 *)(r.stage + at + k * STEP);
+			uint4 g = KEEP ? w[k] : *(const uint4 *)(r.w + at + k * STEP);
 
 #pragma unroll
 			for (int i = 0; i < N; i++)
-				lane::set(y, i, make(lane::get(x[k], i), T::load(lane::get(w[k], i))));
+				lane::set(y, i, make(lane::get(y, i), T::load(lane::get(g, i))));
 			*(uint4 *)(r.out + at + k * STEP) = y;
 		}
 	}
@@ -87,6 +93,11 @@ template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD, bool USUAL> st
 		float v;
 
 		for (int t = threadIdx.x; t - lane < threads; t += THREADS) {
+			if (squares<T, FTZ>::idle(f, cols, t - lane)) {
+				if (lane == 0)
+					sums[t / 32] = 0;
+				continue;
+			}
 			v = 0;
 			if (!USUAL) {
 				if (t < threads)
@@ -123,14 +134,11 @@ template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD, bool USUAL> st
 		int at = threadIdx.x * CHUNK_BYTES, whole = p.cols / N * CHUNK_BYTES;
 		int rest = p.cols / N * N + threadIdx.x;
 
-		if (AHEAD)
-			fetch(row<true>(p, blockIdx.x, staged), at, whole);
 		for (int64_t i = blockIdx.x; i < p.rows; i += gridDim.x) {
 			const row<true> r(p, i, staged);
 			float s;
 
-			if (!AHEAD)
-				fetch(r, at, whole);
+			fetch(r, at, whole);
 			sum(p.f, r, at, whole);
 			if (rest < p.cols) {
 				bits x = S::sum(p.f, ((const bits *)r.a)[rest], ((const bits *)r.b)[rest]);
@@ -139,9 +147,8 @@ template <class T, bool FTZ, int THREADS, int CHUNKS, bool AHEAD, bool USUAL> st
 				if (r.sum)
 					((bits *)r.sum)[rest] = x;
 			}
-			fetch_weights(r, at, whole);
-			if (AHEAD && i + gridDim.x < p.rows)
-				fetch(row<true>(p, i + gridDim.x, staged), at, whole);
+			if (KEEP)
+				fetch_weights(r, at, whole);
 			__syncthreads();
 			s = S::scale(p, squares_of(p.f, (const bits *)staged, p.cols, sums));
 			scale(p.f, s, r, at, whole);

@@ -147,7 +147,14 @@ static void allow_shmem(CUfunction f, const struct ours *o)
 					(int)o->limits.max_shmem - own);
 }
 
-static CUresult load(struct record *r)
+static double ms(const struct timespec *from, const struct timespec *to)
+{
+	return (double)(to->tv_sec - from->tv_sec) * 1e3 +
+	       (double)(to->tv_nsec - from->tv_nsec) / 1e6;
+}
+
+/* *loaded: when the module was, before its functions. */
+static CUresult load(struct record *r, struct timespec *loaded)
 {
 	unsigned n = 0;
 	size_t bytes;
@@ -160,6 +167,7 @@ static CUresult load(struct record *r)
 	if (!r->function)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	rc = real.cuModuleLoadData(&r->module, fused_image(&bytes));
+	clock_gettime(CLOCK_MONOTONIC, loaded);
 	for (unsigned i = 0; !rc && i < n; i++) {
 		rc = real.cuModuleGetFunction(&r->function[i], r->module, fused_kernels[i]);
 		if (rc)
@@ -176,7 +184,7 @@ void ours_load(CUcontext ctx)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 	struct record *r = get(ctx);
-	struct timespec from, to;
+	struct timespec from, loaded, to;
 	bool relaxed;
 	CUresult rc;
 
@@ -200,7 +208,7 @@ void ours_load(CUcontext ctx)
 	}
 	relaxed = !real.cuThreadExchangeStreamCaptureMode(&mode);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	rc = load(r);
+	rc = load(r, &loaded);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	if (relaxed)
 		real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -213,9 +221,9 @@ void ours_load(CUcontext ctx)
 			 r->pub.device, (int)rc);
 	} else {
 		__atomic_store_n(&r->pub.ready, true, __ATOMIC_RELEASE);
-		log_debug("our kernels are loaded on device %d, in %.1f ms", r->pub.device,
-			  (double)(to.tv_sec - from.tv_sec) * 1e3 +
-				  (double)(to.tv_nsec - from.tv_nsec) / 1e6);
+		log_debug("our kernels are loaded on device %d, in %.1f ms: image %.1f, functions "
+			  "%.1f",
+			  r->pub.device, ms(&from, &to), ms(&from, &loaded), ms(&loaded, &to));
 		/* A short program is over before memory asked for at the first group is there. */
 		if (verdict_foreseen())
 			arena_get(&r->pub, 1);

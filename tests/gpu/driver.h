@@ -33,6 +33,13 @@
 	X(cuMemcpyDtoDAsync_v2)                                                                    \
 	X(cuMemsetD8_v2)                                                                           \
 	X(cuLaunchKernel)                                                                          \
+	X(cuStreamCreate)                                                                          \
+	X(cuStreamBeginCapture_v2)                                                                 \
+	X(cuStreamEndCapture)                                                                      \
+	X(cuGraphInstantiateWithFlags)                                                             \
+	X(cuGraphLaunch)                                                                           \
+	X(cuGraphExecDestroy)                                                                      \
+	X(cuGraphDestroy)                                                                          \
 	X(cuEventCreate)                                                                           \
 	X(cuEventRecord)                                                                           \
 	X(cuEventSynchronize)                                                                      \

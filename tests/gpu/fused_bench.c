@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast the fused kernels are, beside a device-to-device copy of the same bytes and the two
- * kernels of a program (the zoo's plain ones). Times by events over many launches; the median of
- * several rounds.
+ * kernels of a program (the zoo's plain ones). Times by events over a graph of many launches, so
+ * that it is the device that is measured; the median of several rounds.
  *
  *   fused_bench [DIR]    DIR holds zoo-ieee.fatbin (default: where the program is)
  */
@@ -15,9 +15,10 @@
 
 enum { ROUNDS = 9 };
 
-static CUfunction function[96];
+static CUfunction function[128];
 static CUmodule zoo; /* NULL: its kernels are not known here */
 static CUevent t0, t1;
+static CUstream stream;
 
 static int by_value(const void *a, const void *b)
 {
@@ -26,20 +27,33 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Median microseconds of one of `n` calls queued in a row. */
+/* Median microseconds of one of the n calls that were captured since cuStreamBeginCapture. */
+static double replay(unsigned n)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+	float round[ROUNDS + 1];
+
+	GPU(cuStreamEndCapture(stream, &graph));
+	GPU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	for (unsigned r = 0; r <= ROUNDS; r++) {
+		GPU(cuEventRecord(t0, stream));
+		GPU(cuGraphLaunch(exec, stream));
+		GPU(cuEventRecord(t1, stream));
+		GPU(cuEventSynchronize(t1));
+		GPU(cuEventElapsedTime(&round[r], t0, t1));
+	}
+	GPU(cuGraphExecDestroy(exec));
+	GPU(cuGraphDestroy(graph));
+	qsort(round + 1, ROUNDS, sizeof(*round), by_value); /* the first one warms up */
+	return 1000.0 * round[1 + ROUNDS / 2] / n;
+}
 #define MEASURE(us, n, call)                                                                       \
 	do {                                                                                       \
-		float round_[ROUNDS];                                                              \
-		for (unsigned r_ = 0; r_ < ROUNDS; r_++) {                                         \
-			GPU(cuEventRecord(t0, NULL));                                              \
-			for (unsigned i_ = 0; i_ < (n); i_++)                                      \
-				call;                                                              \
-			GPU(cuEventRecord(t1, NULL));                                              \
-			GPU(cuEventSynchronize(t1));                                               \
-			GPU(cuEventElapsedTime(&round_[r_], t0, t1));                              \
-		}                                                                                  \
-		qsort(round_, ROUNDS, sizeof(*round_), by_value);                                  \
-		us = 1000.0 * round_[ROUNDS / 2] / (n);                                            \
+		GPU(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));         \
+		for (unsigned i_ = 0; i_ < (n); i_++)                                              \
+			call;                                                                      \
+		us = replay(n);                                                                    \
 	} while (0)
 
 static void launch(const struct fused_launch *l)
@@ -47,7 +61,7 @@ static void launch(const struct fused_launch *l)
 	void *params[] = {(void *)l->params};
 
 	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0],
-			   l->block[1], l->block[2], l->shmem, NULL, params, NULL));
+			   l->block[1], l->block[2], l->shmem, stream, params, NULL));
 }
 
 /* A pattern's group on dense operands, all in one allocation, and what it moves. */
@@ -70,7 +84,7 @@ static void open_run(struct run *r, enum pattern_id id, enum dtype t, int64_t ro
 	r->row = (size_t)cols * dtype_bytes(t);
 	r->bytes = (size_t)rows * r->row;
 	r->operands = 4;
-	r->n = gpu.soft ? 1 : r->bytes > 1 << 20 ? 20 : 500;
+	r->n = gpu.soft ? 1 : r->bytes > 1 << 20 ? 20 : 100;
 	r->memory = at = gpu_alloc(4 * r->bytes + r->row);
 	GPU(cuMemsetD8_v2(r->memory, 0x3c, 4 * r->bytes + r->row));
 	*g = (struct group){.pattern = pattern_get(id),
@@ -108,7 +122,7 @@ static double copy_time(const struct run *r)
 	size_t bytes = r->operands * r->bytes / 2;
 	double us;
 
-	MEASURE(us, r->n, GPU(cuMemcpyDtoDAsync_v2(r->memory + bytes, r->memory, bytes, NULL)));
+	MEASURE(us, r->n, GPU(cuMemcpyDtoDAsync_v2(r->memory + bytes, r->memory, bytes, stream)));
 	line(r, "copy", us, us, "");
 	return us;
 }
@@ -135,8 +149,8 @@ static void own(const struct run *r, const char *first, const char *second, doub
 			       (void *)&b[ADD_RMSNORM_W].addr, &cols, &eps};
 
 		MEASURE(us, r->n, {
-			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, NULL, add, NULL));
-			GPU(cuLaunchKernel(g, (unsigned)r->g.rows, 1, 1, 256, 1, 1, 0, NULL, rms,
+			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, stream, add, NULL));
+			GPU(cuLaunchKernel(g, (unsigned)r->g.rows, 1, 1, 256, 1, 1, 0, stream, rms,
 					   NULL));
 		});
 	} else {
@@ -145,8 +159,8 @@ static void own(const struct run *r, const char *first, const char *second, doub
 			       (void *)&b[SILU_MUL_UP].addr, &n};
 
 		MEASURE(us, r->n, {
-			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, NULL, act, NULL));
-			GPU(cuLaunchKernel(g, blocks, 1, 1, 256, 1, 1, 0, NULL, mul, NULL));
+			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, stream, act, NULL));
+			GPU(cuLaunchKernel(g, blocks, 1, 1, 256, 1, 1, 0, stream, mul, NULL));
 		});
 	}
 	line(r, "the program's two", us, copy, second);
@@ -164,7 +178,6 @@ static void ours(const struct run *r, const char *candidate, double copy)
 		printf("%s: no launch\n", candidate);
 		return;
 	}
-	launch(&l);
 	MEASURE(us, r->n, launch(&l));
 	snprintf(note, sizeof(note), "%s %ux%u %s", l.kernel + 3, l.grid[0], l.block[0], candidate);
 	line(r, "ours", us, copy, note);
@@ -201,6 +214,7 @@ int main(int argc, char **argv)
 		fclose(f);
 		zoo = gpu_load(path);
 	}
+	GPU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	GPU(cuEventCreate(&t0, CU_EVENT_DEFAULT));
 	GPU(cuEventCreate(&t1, CU_EVENT_DEFAULT));
 	for (unsigned t = 0; t < 2; t++)

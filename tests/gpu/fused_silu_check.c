@@ -19,11 +19,11 @@
 
 enum { GUARD = 512, ARENA = 1 << 24 };
 
-static CUfunction function[96], reference[2];
+static CUfunction function[128], reference[2];
 static struct fused_device limits;
 static CUdeviceptr arena[2];
 static char *start, *got, *want;
-static unsigned tests, failed, used[96];
+static unsigned tests, failed, used[128];
 static uint64_t state = 1;
 static struct candidate list[2048];
 static unsigned nlist;
@@ -208,7 +208,7 @@ static bool check(struct layout *l, const struct candidate *c, char *why, size_t
 /* Every spelling on all gates there are of 16 bits, or as many floats. */
 static void check_spellings(enum dtype t)
 {
-	char name[96], why[512] = "";
+	char name[128], why[512] = "";
 	struct layout l;
 	bool ok = true;
 
@@ -224,7 +224,7 @@ static void check_shapes(enum dtype t)
 {
 	static const int64_t shape[][2] = {{1, 1},    {7, 1},    {1000, 1}, {5632, 1}, {40, 37},
 					   {3, 4096}, {100, 64}, {2, 5000}, {9, 8},    {1, 70001}};
-	char name[96], why[512] = "";
+	char name[128], why[512] = "";
 	bool ok = true;
 
 	for (unsigned s = 0; s < sizeof(shape) / sizeof(*shape); s++) {

@@ -55,9 +55,14 @@ static void kernels_by_shape(void **state)
 		int64_t rows, cols;
 		const char *candidate, *kernel;
 	} row[] = {
-		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_row512x2"},
-		{DT_bf16, 4096, 8200, usual, "af_add_rmsnorm_bf16_row1024x2"},
-		{DT_f16, 4096, 16384, usual, "af_add_rmsnorm_f16_row1024x2"},
+		{DT_bf16, 4096, 4096, usual, "af_add_rmsnorm_bf16_row256x2"},
+		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_rows512x2"},
+		{DT_bf16, 100, 8192, usual, "af_add_rmsnorm_bf16_row512x2"},
+		{DT_bf16, 4096, 8200, usual, "af_add_rmsnorm_bf16_rows512x4"},
+		{DT_bf16, 1, 8200, usual, "af_add_rmsnorm_bf16_row1024x2"},
+		{DT_f16, 4096, 16384, usual, "af_add_rmsnorm_f16_rows512x4"},
+		{DT_f32, 4096, 4096, usual, "af_add_rmsnorm_f32_row512x2"},
+		{DT_f32, 4096, 8192, usual, "af_add_rmsnorm_f32_rows512x4"},
 		{DT_bf16, 4096, 16392, usual, "af_add_rmsnorm_bf16_block"},
 		{DT_bf16, 4096, 8192, "t256-desc-halving/div-rsqrt-xs.w",
 		 "af_add_rmsnorm_bf16_block"},
@@ -71,6 +76,10 @@ static void kernels_by_shape(void **state)
 		 "af_add_rmsnorm_bf16_walk256x2"},
 		{DT_f32, 3, 4096, "t256-v4-p4-desc-serial/div-rsqrt-xs.w-ftz",
 		 "af_add_rmsnorm_f32_walk512x2_ftz"},
+		{DT_bf16, 4096, 8192, "t256-v8-desc-firstdesc/div-rsqrt-xs.w",
+		 "af_add_rmsnorm_bf16_walks512x2"},
+		{DT_bf16, 65536, 128, "t1024-v4-p4-desc-firstdesc/div-rsqrt-xs.w",
+		 "af_add_rmsnorm_bf16_block_any"},
 		{DT_bf16, 3, 4096, "t256-v8-desc-halving/div-rsqrt-xs.w",
 		 "af_add_rmsnorm_bf16_block_any"},
 		{DT_bf16, 3, 4096, "t256-desc-firstdesc/div-xdiv-xs.w",
