@@ -41,16 +41,17 @@ static struct {
 static const char *const kind_word[] = {
 	[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
 
-/* "af1 KEY SITE,SITE,.. KIND WHY ROWS CANDIDATE DETAIL #CHECKSUM": one line, the checksum is over
- * all before '#'. */
+/* "af2 KEY SITE,SITE,.. KIND WHY ROWS DUE PASSED AT CANDIDATE DETAIL #CHECKSUM": one line, the
+ * checksum is over all before '#'. */
 static int format(const struct cache_record *r, char *line)
 {
-	int n = sprintf(line, "af1 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
+	int n = sprintf(line, "af2 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
 
 	for (unsigned i = 0; i < PATTERN_MAX_NODES; i++)
 		n += sprintf(line + n, "%c%" PRIx64, i ? ',' : ' ', r->site[i]);
-	n += snprintf(line + n, (size_t)(LINE_MAX_ - 24 - n), " %s %s %" PRId64 " %s %s ",
-		      kind_word[r->kind], reason_word(r->why), r->rows,
+	n += snprintf(line + n, (size_t)(LINE_MAX_ - 24 - n),
+		      " %s %s %" PRId64 " %" PRId64 " %u %u %s %s ", kind_word[r->kind],
+		      reason_word(r->why), r->rows, r->due, r->passed, r->at,
 		      r->candidate[0] ? r->candidate : "-", r->detail[0] ? r->detail : "-");
 
 	if (n < 0 || n >= LINE_MAX_ - 24 || memchr(line, '\n', (size_t)n))
@@ -74,9 +75,11 @@ static int parse(char *line, size_t len, struct cache_record *r)
 		return -1;
 	line[len - 18] = '\0'; /* the blank before '#' */
 	memset(r, 0, sizeof(*r));
-	if (sscanf(line, "af1 %16" SCNx64 "%16" SCNx64 " %95s %15s %31s %" SCNd64 " %95s %n",
-		   &r->key.hash[0], &r->key.hash[1], sites, kind, why, &r->rows, r->candidate,
-		   &used) != 7 ||
+	if (sscanf(line,
+		   "af2 %16" SCNx64 "%16" SCNx64 " %95s %15s %31s %" SCNd64 " %" SCNd64
+		   " %u %u %95s %n",
+		   &r->key.hash[0], &r->key.hash[1], sites, kind, why, &r->rows, &r->due,
+		   &r->passed, &r->at, r->candidate, &used) != 10 ||
 	    !used)
 		return -1;
 	for (char *p = sites, *end; n < PATTERN_MAX_NODES; p = end + 1) {

@@ -22,8 +22,11 @@ struct cache_record {
 	struct key key;
 	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member; 0 if unknown */
 	enum cache_kind kind;
-	enum reason why;    /* CACHE_REJECT */
-	int64_t rows;       /* largest proven number of rows */
+	enum reason why; /* CACHE_REJECT */
+	int64_t rows;    /* largest proven number of rows */
+	int64_t due;     /* CACHE_VERDICT: more rows, seen and not proven yet; 0: none */
+	unsigned passed; /* CACHE_PROBED: live checks so far */
+	unsigned at;     /* which match of its site wants a check, counted from 1 in each process */
 	char candidate[96]; /* candidate_name, or "" */
 	char detail[160];   /* for people: pattern, kernels, or what went wrong; no newline */
 };

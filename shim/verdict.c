@@ -126,6 +126,12 @@ static void load_record(void *arg, const struct cache_record *r)
 		if (s && i == 0)
 			s->expected = true;
 	}
+	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {
+		struct site *s = site_locked(r->site[0]);
+
+		if (s)
+			s->hints |= UINT64_C(1) << (r->at ? r->at : 1) % 64;
+	}
 }
 
 static void load_profile(void *arg, const struct profile_row *r)
@@ -242,6 +248,7 @@ static void adopt(struct verdict *v)
 		return; /* of a build that spelled candidates otherwise: probe again */
 	v->candidate = cand;
 	v->rows = c->r.rows;
+	v->passed = c->r.passed;
 	v->state = c->r.kind == CACHE_VERDICT ? VERDICT_USABLE : VERDICT_CHECKING;
 }
 
@@ -340,7 +347,12 @@ struct verdict *verdict_of(const struct group *g, const struct ours *o)
 
 static void put(const struct verdict *v, enum cache_kind kind)
 {
-	struct cache_record r = {.key = v->key, .kind = kind, .rows = v->rows};
+	struct cache_record r = {.key = v->key,
+				 .kind = kind,
+				 .rows = v->rows,
+				 .due = v->due > v->rows ? v->due : 0,
+				 .passed = v->passed,
+				 .at = v->seen};
 
 	memcpy(r.site, v->site, sizeof(r.site));
 	if (kind == CACHE_REJECT)
@@ -428,10 +440,22 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 		if (rows > v->rows)
 			__atomic_store_n(&v->rows, rows, __ATOMIC_RELEASE);
 		if (v->state == VERDICT_CHECKING &&
-		    v->checks >= (unsigned long)process.config.opt.live_checks)
+		    ++v->passed >= (unsigned long)process.config.opt.live_checks)
 			set_state(v, VERDICT_USABLE);
-		if (news && v->state == VERDICT_USABLE)
-			put(v, CACHE_VERDICT);
+		if (news)
+			put(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
+	}
+	pthread_mutex_unlock(&store.lock);
+}
+
+void verdict_wants(struct verdict *v, int64_t rows)
+{
+	pthread_mutex_lock(&store.lock);
+	if (rows > v->rows)
+		v->due = rows;
+	if (!v->noted && (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE)) {
+		v->noted = true;
+		put(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
 	}
 	pthread_mutex_unlock(&store.lock);
 }

@@ -36,7 +36,9 @@ struct verdict {
 	unsigned checks;               /* live checks passed in this process */
 	unsigned long long fused;      /* substitutions in this process */
 	unsigned long long sampled_at; /* value of `fused` at the last live check */
-	int64_t due; /* rows beyond the proven ones that want a live check; 0: none */
+	int64_t due;     /* rows beyond the proven ones that want a live check; 0: none */
+	unsigned passed; /* CHECKING: live checks passed, in earlier processes too */
+	bool noted;      /* verdict_wants has left its note for later processes */
 	unsigned seen,
 		gap; /* the site's `begins` when it was last seen, and since the time before */
 	bool marked; /* the crash marker is on disk */
@@ -66,6 +68,13 @@ void verdict_probed(struct verdict *v, const char *candidate);
 void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep);
 void verdict_checked(struct verdict *v, int64_t rows, bool same);
 
+/*
+ * A group was met that wants a live check: more rows than are proven, or CHECKING. Where programs
+ * are short it may be one of a kind: the next process is told which match of its site it is
+ * (v->seen).
+ */
+void verdict_wants(struct verdict *v, int64_t rows);
+
 /* Writes the crash marker before our kernel's first use, removes it after. */
 void verdict_mark(struct verdict *v);
 void verdict_unmark(struct verdict *v);
@@ -81,6 +90,7 @@ struct site {
 	uint64_t hash;
 	struct verdict *open; /* a verdict seen here that wanted a live check, or NULL */
 	unsigned begins;      /* matches that began here */
+	uint64_t hints;  /* bit n: number n (modulo 64) wants a check, an earlier process says */
 	bool expected;   /* a group with a usable verdict has begun here (this run or before) */
 	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
 	unsigned misses; /* held launches in a row that were sent on unfused */

@@ -54,6 +54,10 @@ static bool check_now(const struct window *w, struct site *s, const struct membe
 
 	if (process.config.opt.verify == VERIFY_ALWAYS)
 		return s->expected || v;
+	if (s->hints >> s->begins % 64 & 1 && check_ready(w->ours, m)) {
+		s->hints &= ~(UINT64_C(1) << s->begins % 64);
+		return true;
+	}
 	if (!v)
 		return false;
 	if (!check_wanted(v)) {
@@ -198,10 +202,12 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		w->verdict = v;
 		return REASON_NO_VERDICT;
 	}
-	if (state == VERDICT_CHECKING)
+	if (state == VERDICT_CHECKING) {
+		verdict_wants(v, g->rows);
 		return REASON_NO_VERDICT;
+	}
 	if (g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
-		v->due = g->rows;
+		verdict_wants(v, g->rows);
 		if (s && !s->open)
 			s->open = v;
 		return REASON_NO_VERDICT;

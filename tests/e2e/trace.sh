@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 export AUTOFUSE_CONFIG=$AF_TESTS/apps/decoder.ini AUTOFUSE_SUMMARY=no
 app=$APPS/decoder-shared-fp32
-tokens=32
-[ "$AF_BACKEND" = soft ] && export AUTOFUSE_CUPTI=$AF_BUILD/softgpu/cupti
+tokens=200 # enough milliseconds for some live checks to come back
+[ "$AF_BACKEND" = soft ] && tokens=32 && export AUTOFUSE_CUPTI=$AF_BUILD/softgpu/cupti
 trace() { "$AUTOFUSE_COMMAND" trace "$@"; }
 # json FILE PYTHON-EXPRESSION: of d, the listing, and g, its lines with a pattern.
 json() {

@@ -76,7 +76,7 @@ sed 's/ verdict / verdicT /' "$AF_TMP/good" >"$file"
 damaged "a changed line" not 1
 { head -c 100 /dev/urandom; echo; } >"$file"
 damaged "random bytes" not 1
-{ cat "$AF_TMP/good"; printf 'af1 0123'; } >"$file"
+{ cat "$AF_TMP/good"; printf 'af2 0123'; } >"$file"
 damaged "a line cut short at the end" fused 0
 { printf 'not a record\n'; cat "$AF_TMP/good"; } >"$file"
 damaged "one bad line among good ones" fused 1
@@ -113,6 +113,6 @@ for name in glob.glob(sys.argv[1] + "/verdicts-*"):
     text = open(name).read()
     assert text.endswith("\n"), name
     for line in text.splitlines():
-        assert re.fullmatch(r"af1 [0-9a-f]{32} [0-9a-f,]+ \S+ \S+ \d+ \S+ .* #[0-9a-f]{16}", line), line
+        assert re.fullmatch(r"af2 [0-9a-f]{32} [0-9a-f,]+ \S+ \S+ \d+ \d+ \d+ \d+ \S+ .* #[0-9a-f]{16}", line), line
 PY
 finish
