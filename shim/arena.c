@@ -97,7 +97,7 @@ int arena_signal(struct arena *a, struct verdict *v)
 	return found;
 }
 
-/* Allocates what is missing, on this background thread. Driver entered. False: there is none. */
+/* Allocates what is missing. Driver entered. False: there is none. */
 static bool allocate(struct arena *a)
 {
 	void *host = (void *)a->slots;
@@ -123,6 +123,27 @@ static bool allocate(struct arena *a)
 	if (!ok)
 		log_info("no device memory for live checks");
 	return ok;
+}
+
+void arena_make(const struct ours *o)
+{
+	unsigned long most = process.config.opt.check_memory;
+	struct arena *a;
+	bool mine;
+
+	if (most < BYTES_LEAST)
+		return;
+	pthread_mutex_lock(&arenas.lock);
+	a = find_or_make(o);
+	mine = a && a->state == ARENA_NONE;
+	if (mine) {
+		a->want = BYTES_MIN < most ? BYTES_MIN : most;
+		__atomic_store_n(&a->state, ARENA_MAKING, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&arenas.lock);
+	if (mine)
+		__atomic_store_n(&a->state, allocate(a) || a->slots ? ARENA_READY : ARENA_GONE,
+				 __ATOMIC_RELEASE);
 }
 
 /* Have the program's allocations come to rest? */

@@ -19,9 +19,10 @@ struct signal {
 
 /*
  * NONE -> WANTED (slots and counter) -> READY; the memory of checks comes later, by WANTED again.
+ * MAKING stands for WANTED where a thread of the program's allocates.
  * GONE is for good: the context went, or there was no memory.
  */
-enum arena_state { ARENA_NONE, ARENA_WANTED, ARENA_READY, ARENA_GONE };
+enum arena_state { ARENA_NONE, ARENA_MAKING, ARENA_WANTED, ARENA_READY, ARENA_GONE };
 
 struct arena {
 	CUcontext ctx;
@@ -45,6 +46,10 @@ struct arena {
  * if check_memory or an earlier request says so); else NULL, after asking the worker for it.
  */
 struct arena *arena_get(const struct ours *o, uint64_t bytes);
+
+/* At the start of a context, on the program's own thread, with the driver entered: makes the arena
+ * at once, for checks that are due with the first launches. */
+void arena_make(const struct ours *o);
 
 /* A free signal other than [0] for a first use, its ticket set; -1 if none is free. */
 int arena_signal(struct arena *a, struct verdict *v);

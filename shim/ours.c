@@ -209,6 +209,8 @@ void ours_load(CUcontext ctx)
 	relaxed = !real.cuThreadExchangeStreamCaptureMode(&mode);
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	rc = load(r, &loaded);
+	if (!rc && verdict_foreseen() == FORESEEN_CHECKS)
+		arena_make(&r->pub);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	if (relaxed)
 		real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -225,7 +227,7 @@ void ours_load(CUcontext ctx)
 			  "%.1f",
 			  r->pub.device, ms(&from, &to), ms(&from, &loaded), ms(&loaded, &to));
 		/* A short program is over before memory asked for at the first group is there. */
-		if (verdict_foreseen())
+		if (verdict_foreseen() == FORESEEN_USE)
 			arena_get(&r->pub, 1);
 	}
 }

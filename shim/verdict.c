@@ -57,7 +57,7 @@ static struct {
 	struct profiled *profiled;
 	struct site_entry *site;
 	unsigned nsite;
-	bool candidates; /* the disk knew of one */
+	enum foreseen foreseen;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const state_name[] = {[VERDICT_NEW] = "new",
@@ -117,7 +117,8 @@ static void load_record(void *arg, const struct cache_record *r)
 		return;
 	c->r = *r;
 	HASH_ADD(hh, store.cached, r.key, sizeof(c->r.key), c);
-	store.candidates |= r->kind != CACHE_REJECT;
+	if (r->kind != CACHE_REJECT && !store.foreseen)
+		store.foreseen = FORESEEN_USE;
 	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < PATTERN_MAX_NODES && r->site[i]; i++) {
 		struct site *s = site_locked(r->site[i]);
 
@@ -129,6 +130,7 @@ static void load_record(void *arg, const struct cache_record *r)
 	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {
 		struct site *s = site_locked(r->site[0]);
 
+		store.foreseen = FORESEEN_CHECKS;
 		if (s)
 			s->hints |= UINT64_C(1) << (r->at ? r->at : 1) % 64;
 	}
@@ -183,10 +185,10 @@ void verdict_load(void)
 	pthread_mutex_unlock(&store.lock);
 }
 
-bool verdict_foreseen(void)
+enum foreseen verdict_foreseen(void)
 {
 	verdict_load();
-	return store.candidates;
+	return store.foreseen;
 }
 
 /*

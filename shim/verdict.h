@@ -50,8 +50,13 @@ struct verdict {
 
 /* Opens the cache and reads it, once; called when the first kernel with a decoder is met. */
 void verdict_load(void);
-/* Did the disk know of a candidate, for whatever program? Loads what it knows. */
-bool verdict_foreseen(void);
+/* What the disk lets expect, of whatever program. Loads what it knows. */
+enum foreseen {
+	FORESEEN_NOTHING,
+	FORESEEN_USE,    /* there are candidates */
+	FORESEEN_CHECKS, /* and some want live checks */
+};
+enum foreseen verdict_foreseen(void);
 
 /* The verdict of a complete, legal group in a context; made on first sight, from the cache if it
  * has the key. NULL if out of memory or if an image's bytes cannot be had. */

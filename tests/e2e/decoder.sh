@@ -68,4 +68,14 @@ for b in $builds; do
 	ok "$b: switched off, same tokens" same "$plain" "$got"
 	ok "$b: switched off, the reason is \"disabled\"" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/disabled)" 0
 done
+# More rows than are proven, once in a run: that one is checked in the next run, then fused.
+app=$APPS/decoder-shared-fp32
+export AUTOFUSE_CACHE=$AF_TMP/once
+learn 20 "$AF_TMP/report" "$app" --layers 1 --prompt 1 --tokens $tokens
+plain=$("$app" --layers 1 --prompt 6 --tokens $tokens)
+AUTOFUSE_REPORT=$AF_TMP/report shim "$app" --layers 1 --prompt 6 --tokens $tokens >/dev/null
+ok "a longer prompt is not fused at first" bigger "$(field "$AF_TMP/report" patterns/silu_mul/rejected/no-verdict)" 0
+ok "but it is soon, though it comes once a run" learn 6 "$AF_TMP/report" "$app" --layers 1 --prompt 6 --tokens $tokens
+ok "with the same tokens" same "$plain" "$(cat "$AF_TMP/learn.out")"
+
 finish
