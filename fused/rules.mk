@@ -14,5 +14,8 @@ $(O)/fused/kernels.fatbin: fused/kernels.cu fused/rules.mk $(FUSED_KERNELS)
 	$(Q)$(NVCC) -std=c++17 -I. $(FUSED_ARCH) -Xfatbin -compress-all --compress-mode=speed -t 0 -fatbin -o $@ $<
 	@[ $$(stat -c %s $@) -le $(FUSED_BYTES_MAX) ] || { echo "$@: larger than $(FUSED_BYTES_MAX) bytes"; rm $@; exit 1; }
 
-$(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin
+$(O)/fused/kernels.sum: $(O)/fused/kernels.fatbin
+	$(Q)sha256sum $< >$@.new && mv $@.new $@
+
+$(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin $(O)/fused/kernels.sum
 $(O)/obj/fused/image.o: EXTRA_CFLAGS := -Wa,-I$(O)/fused

@@ -180,6 +180,15 @@ static CUresult load(struct record *r, struct timespec *loaded)
 	return rc;
 }
 
+/* Will the first launches want checks? A short program is over before memory that is asked for with
+ * the first of them is there. */
+static bool checks_due(void)
+{
+	enum foreseen f = verdict_foreseen();
+
+	return f == FORESEEN_CHECKS || (f && process.config.opt.verify == VERIFY_ALWAYS);
+}
+
 void ours_load(CUcontext ctx)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -209,7 +218,7 @@ void ours_load(CUcontext ctx)
 	relaxed = !real.cuThreadExchangeStreamCaptureMode(&mode);
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	rc = load(r, &loaded);
-	if (!rc && verdict_foreseen() == FORESEEN_CHECKS)
+	if (!rc && checks_due())
 		arena_make(&r->pub);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	if (relaxed)
@@ -226,7 +235,6 @@ void ours_load(CUcontext ctx)
 		log_debug("our kernels are loaded on device %d, in %.1f ms: image %.1f, functions "
 			  "%.1f",
 			  r->pub.device, ms(&from, &to), ms(&from, &loaded), ms(&loaded, &to));
-		/* A short program is over before memory asked for at the first group is there. */
 		if (verdict_foreseen() == FORESEEN_USE)
 			arena_get(&r->pub, 1);
 	}
