@@ -47,7 +47,8 @@ static bool same(const struct ab_run *a, const struct ab_run *b)
 	return a->status == b->status && a->out_bytes == b->out_bytes && a->out_hash == b->out_hash;
 }
 
-static const char *const word[] = {"without fusion", "with fusion", "with verify = always"};
+static const char *const word[] = {
+	[AB_OFF] = "without fusion", [AB_ON] = "with fusion", [AB_VERIFY] = "with verify = always"};
 
 /* A run with fusion failed: is that the program's own doing? */
 static void ask_without(const struct ab_request *q, struct ab_run *one, struct ab_result *r)
@@ -124,7 +125,7 @@ static void measure(const struct ab_request *q, struct ab_result *r)
 		goto out;
 	r->checked = q->check;
 	for (unsigned i = 0; i < q->pairs; i++) {
-		double seconds[2] = {0};
+		double value[2] = {0};
 
 		/* off on, on off, ...: a drift of the machine is the same to both. */
 		for (unsigned k = 0; k < 2; k++) {
@@ -133,7 +134,14 @@ static void measure(const struct ab_request *q, struct ab_result *r)
 			progress_show(word[mode], 2 * i + k, 2ul * q->pairs);
 			if (!run(q, mode, one, r))
 				goto out;
-			seconds[mode] = one->seconds;
+			value[mode] = one->seconds;
+			if (q->has_figure && !ab_figure(q, one, &value[mode])) {
+				snprintf(r->failure, sizeof(r->failure),
+					 "the run %s printed no number that --figure matches (in "
+					 "the first %d KiB of stdout or the end of stderr)",
+					 word[mode], AB_KEPT / 1024);
+				goto out;
+			}
 			if (!have_first)
 				memcpy(first, one, sizeof(*first));
 			else if (q->check)
@@ -144,9 +152,9 @@ static void measure(const struct ab_request *q, struct ab_result *r)
 				r->settled = !one->counts.rejected[REASON_NO_VERDICT];
 			}
 		}
-		r->off[i] = seconds[AB_OFF];
-		r->on[i] = seconds[AB_ON];
-		r->ratio[i] = seconds[AB_OFF] / seconds[AB_ON];
+		r->off[i] = value[AB_OFF];
+		r->on[i] = value[AB_ON];
+		r->ratio[i] = q->more ? value[AB_ON] / value[AB_OFF] : value[AB_OFF] / value[AB_ON];
 		r->pairs = i + 1;
 	}
 	r->exit_status = WEXITSTATUS(first->status);
@@ -155,6 +163,8 @@ static void measure(const struct ab_request *q, struct ab_result *r)
 		r->verify = one->counts;
 		r->verified = true;
 	}
+	if (q->device && !r->failure[0] && !r->interrupted)
+		ab_device(q, one, r);
 out:
 	progress_end();
 	free(first);
@@ -223,12 +233,20 @@ static int own_flag(struct ab_request *q, int argc, char **argv, int *i)
 {
 	const char *arg = argv[*i], *value = *i + 1 < argc ? argv[*i + 1] : NULL;
 	long n;
+	const struct {
+		const char *word;
+		bool *flag, value;
+	} flags[] = {{"--check", &q->check, true},
+		     {"--json", &q->json, true},
+		     {"--more-is-better", &q->more, true},
+		     {"--no-device", &q->device, false}};
 
-	if (!strcmp(arg, "--check") || !strcmp(arg, "--json")) {
-		*(arg[2] == 'c' ? &q->check : &q->json) = true;
-		*i += 1;
-		return 1;
-	}
+	for (unsigned k = 0; k < sizeof(flags) / sizeof(*flags); k++)
+		if (!strcmp(arg, flags[k].word)) {
+			*flags[k].flag = flags[k].value;
+			*i += 1;
+			return 1;
+		}
 	if (!strcmp(arg, "-n")) {
 		if (!number(value, 1, PAIRS_MAX, &n))
 			return -1;
@@ -241,6 +259,14 @@ static int own_flag(struct ab_request *q, int argc, char **argv, int *i)
 		if (!number(value, 1, INT_MAX, &n))
 			return -1;
 		q->timeout = (double)n;
+	} else if (!strcmp(arg, "--figure")) {
+		if (!value || q->has_figure || regcomp(&q->figure, value, REG_EXTENDED) ||
+		    !q->figure.re_nsub) {
+			log_warn("--figure wants an extended regular expression with a group, "
+				 "such as 'speed: ([0-9.]+)'");
+			return -1;
+		}
+		q->has_figure = true;
 	} else {
 		return 0;
 	}
@@ -250,7 +276,7 @@ static int own_flag(struct ab_request *q, int argc, char **argv, int *i)
 
 int command_ab(int argc, char **argv)
 {
-	struct ab_request q = {.pairs = PAIRS, .warmup = -1};
+	struct ab_request q = {.pairs = PAIRS, .warmup = -1, .device = true};
 	char path[PATH_MAX], why[2 * PATH_MAX];
 	int i = 1, rc, own;
 
@@ -267,9 +293,10 @@ int command_ab(int argc, char **argv)
 			break;
 	}
 	i += i < argc && !strcmp(argv[i], "--");
-	if (i >= argc || argv[i][0] == '-') {
+	if (i >= argc || argv[i][0] == '-' || (q.more && !q.has_figure)) {
 		log_warn("usage: autofuse ab [-n PAIRS] [--warmup RUNS] [--check] [--json] "
-			 "[--timeout SECONDS] [--option=value ...] [-f FILE.ini] -- app [args]");
+			 "[--timeout SECONDS] [--figure REGEX [--more-is-better]] [--no-device] "
+			 "[--option=value ...] [-f FILE.ini] -- app [args]");
 		return EXIT_USAGE;
 	}
 	rc = program_check(argv[i], path, sizeof(path), why, sizeof(why));
@@ -281,5 +308,8 @@ int command_ab(int argc, char **argv)
 		return EXIT_FAILED;
 	q.argv = argv + i;
 	q.path = path;
-	return compare_program(&q);
+	rc = compare_program(&q);
+	if (q.has_figure)
+		regfree(&q.figure);
+	return rc;
 }

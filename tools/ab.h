@@ -3,6 +3,7 @@
 #ifndef AF_TOOLS_AB_H
 #define AF_TOOLS_AB_H
 
+#include <regex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +33,14 @@ struct ab_run {
 	struct ab_counts counts;
 };
 
-enum ab_mode { AB_OFF, AB_ON, AB_VERIFY };
+/* TIMED: with device times recorded; off is then the library at work with every pattern off. */
+enum ab_mode { AB_OFF, AB_ON, AB_VERIFY, AB_TIMED_OFF, AB_TIMED_ON };
+
+/* What the kernels of one run took together. */
+struct ab_device {
+	double seconds;
+	uint64_t kernels;
+};
 
 struct ab_request {
 	char **argv;            /* of the program */
@@ -41,12 +49,17 @@ struct ab_request {
 	int warmup;     /* -1: as many as it takes to learn */
 	double timeout; /* seconds, 0: none */
 	bool check, json;
+	bool device;     /* take device times */
+	bool has_figure; /* compare by a number that the program prints, not by wall time: */
+	bool more;       /* more of it is better */
+	regex_t figure;  /* its last match in a line, first group */
 };
 
 /* What is known at the end. */
 struct ab_result {
-	unsigned pairs, warmups;  /* that were run */
-	double *off, *on, *ratio; /* seconds of each pair; off / on, sorted */
+	unsigned pairs, warmups; /* that were run */
+	/* Of each pair: seconds, or the figure; and how many times faster on is, sorted. */
+	double *off, *on, *ratio;
 	double off_median, on_median;
 	struct ab_interval interval; /* of the ratio */
 	struct ab_counts counts;     /* of the last run that was on */
@@ -60,6 +73,8 @@ struct ab_result {
 	char difference[256];
 	struct ab_counts verify;
 	bool verified;
+	struct ab_device device_off, device_on;
+	char no_device[256]; /* why there are none; "" */
 };
 
 /* Runs the program once. False, with why in r->failure, if that cannot be a sample. */
@@ -69,6 +84,11 @@ bool ab_run_failed(const struct ab_run *run, const char *what, char *text, unsig
 /* Set by SIGINT and SIGTERM, which are passed on to the program that runs. */
 extern volatile sig_atomic_t ab_interrupted;
 void ab_catch_signals(void);
+
+/* The figure of a run, from the beginning of its stdout or the end of its stderr. False: none. */
+bool ab_figure(const struct ab_request *q, const struct ab_run *r, double *value);
+/* Fills in the result's device times, or why there are none. one: scratch. */
+void ab_device(const struct ab_request *q, struct ab_run *one, struct ab_result *r);
 
 /* Reads and removes the reports in dir, and adds them up. */
 void ab_read_reports(const char *dir, struct ab_counts *c);

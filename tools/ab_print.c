@@ -94,6 +94,7 @@ static void print_check(const struct ab_result *r, FILE *f)
 void ab_print_text(const struct ab_request *q, const struct ab_result *r, FILE *f)
 {
 	const struct ab_counts *c = &r->counts;
+	const char *unit = q->has_figure ? "" : " s";
 	char verdict[1200];
 
 	if (r->pairs) {
@@ -103,17 +104,25 @@ void ab_print_text(const struct ab_request *q, const struct ab_result *r, FILE *
 			r->pairs, r->warmups, r->warmups == 1 ? "" : "s",
 			r->settled ? ""
 				   : " (evidence was still open: more --warmup may give more)");
-		fprintf(f, "  off           %.4f s (median)\n", r->off_median);
-		fprintf(f, "  on            %.4f s (median)\n", r->on_median);
-		fprintf(f, "  off/on        %.4f (median), %.1f %% interval %.4f to %.4f\n",
-			r->interval.median, r->interval.confidence * 100, r->interval.low,
-			r->interval.high);
+		fprintf(f, "  off           %.4f%s (median)\n", r->off_median, unit);
+		fprintf(f, "  on            %.4f%s (median)\n", r->on_median, unit);
+		fprintf(f, "  %s        %.4f (median), %.1f %% interval %.4f to %.4f\n",
+			q->more ? "on/off" : "off/on", r->interval.median,
+			r->interval.confidence * 100, r->interval.low, r->interval.high);
 		if (c->reports)
 			fprintf(f,
 				"  launches      %" PRIu64 " by the program, %" PRIu64
 				" sent, %" PRIu64 " fused\n",
 				c->launches, c->sent, c->fused);
 		print_check(r, f);
+		if (r->device_on.kernels)
+			fprintf(f,
+				"  device        %.3f ms in %" PRIu64
+				" kernels off, %.3f ms in %" PRIu64 " on (one run each)\n",
+				1e3 * r->device_off.seconds, r->device_off.kernels,
+				1e3 * r->device_on.seconds, r->device_on.kernels);
+		else if (r->no_device[0])
+			fprintf(f, "  device        not measured: %s\n", r->no_device);
 	}
 	if (r->exit_status)
 		fprintf(f, "  the program exits with status %d\n", r->exit_status);
@@ -165,6 +174,18 @@ static json_t *json_check(const struct ab_result *r)
 	return check;
 }
 
+/* The runs of one kind: wall times, or the program's own figures. */
+static json_t *json_side(const struct ab_request *q, double median, const double *x, unsigned n)
+{
+	return json_pack("{s:f, s:o}", q->has_figure ? "median" : "median_seconds", median,
+			 q->has_figure ? "figures" : "seconds", numbers(x, n));
+}
+
+static json_t *json_device(const struct ab_device *d)
+{
+	return json_pack("{s:f, s:I}", "seconds", d->seconds, "kernels", (json_int_t)d->kernels);
+}
+
 void ab_print_json(const struct ab_request *q, const struct ab_result *r, FILE *f)
 {
 	json_t *all = json_object(), *command = json_array();
@@ -179,12 +200,8 @@ void ab_print_json(const struct ab_request *q, const struct ab_result *r, FILE *
 	if (r->interrupted)
 		json_object_set_new(all, "interrupted", json_true());
 	if (r->pairs) {
-		json_object_set_new(all, "off",
-				    json_pack("{s:f, s:o}", "median_seconds", r->off_median,
-					      "seconds", numbers(r->off, r->pairs)));
-		json_object_set_new(all, "on",
-				    json_pack("{s:f, s:o}", "median_seconds", r->on_median,
-					      "seconds", numbers(r->on, r->pairs)));
+		json_object_set_new(all, "off", json_side(q, r->off_median, r->off, r->pairs));
+		json_object_set_new(all, "on", json_side(q, r->on_median, r->on, r->pairs));
 		json_object_set_new(all, "ratio",
 				    json_pack("{s:f, s:f, s:f, s:f, s:s}", "median",
 					      r->interval.median, "low", r->interval.low, "high",
@@ -193,6 +210,12 @@ void ab_print_json(const struct ab_request *q, const struct ab_result *r, FILE *
 		if (r->counts.reports)
 			json_object_set_new(all, "launches", json_counts(&r->counts));
 	}
+	if (r->device_on.kernels)
+		json_object_set_new(all, "device",
+				    json_pack("{s:o, s:o}", "off", json_device(&r->device_off),
+					      "on", json_device(&r->device_on)));
+	else if (r->no_device[0])
+		json_object_set_new(all, "no_device", json_string(r->no_device));
 	json_object_set_new(all, "exit_status", json_integer(r->exit_status));
 	if (r->checked)
 		json_object_set_new(all, "check", json_check(r));

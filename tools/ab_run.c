@@ -63,7 +63,7 @@ static int input(void)
 
 static void child(const struct ab_request *q, enum ab_mode mode, const int out[2], const int err[2])
 {
-	char report[4200];
+	char report[4200], times[4200];
 
 	setpgid(0, 0);
 	signal(SIGPIPE, SIG_DFL);
@@ -73,6 +73,13 @@ static void child(const struct ab_request *q, enum ab_mode mode, const int out[2
 	setenv("AUTOFUSE_REPORT", report, 1);
 	if (mode == AB_VERIFY)
 		setenv("AUTOFUSE_VERIFY", "always", 1);
+	if (mode == AB_TIMED_OFF || mode == AB_TIMED_ON) {
+		snprintf(times, sizeof(times), "%s/times-%%p.jsonl", q->dir);
+		setenv("AUTOFUSE_RECORD", times, 1);
+		setenv("AUTOFUSE_TIMES", "1", 1);
+	}
+	if (mode == AB_TIMED_OFF)
+		setenv("AUTOFUSE_PATTERNS", "-all", 1);
 	dup2(input(), STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	dup2(err[1], STDERR_FILENO);

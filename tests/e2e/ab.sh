@@ -15,7 +15,15 @@ ok "the decoder: fewer launches" bigger "$(get launches/program)" "$(get launche
 ok "the decoder: same outputs" same identical "$(get check/outputs)"
 ok "the decoder: groups checked on live data" bigger "$(get check/verify/checked)" 0
 ok "the decoder: no other bytes" same 0 "$(get check/verify/other_bytes)"
-ok "the decoder: no device times, as nobody measured them" same 0 "$(get device)"
+if [ "$AF_BACKEND" = soft ]; then
+	ok "the decoder: no device times without CUPTI, and why" has "$(get no_device)" "cupti"
+	export AUTOFUSE_CUPTI=$AF_BUILD/softgpu/cupti
+	ab -n 2 --json -f "$AF_TESTS/apps/decoder.ini" -- "$app" --tokens 16 >"$AF_TMP/ab.json"
+	unset AUTOFUSE_CUPTI
+fi
+ok "the decoder: device times of both kinds" bigger "$(get device/off/kernels)" "$(get device/on/kernels)"
+ok "the decoder: and what they took" python3 -c 'import json, sys; d = json.load(open(sys.argv[1]))["device"]; sys.exit(not 0 < d["on"]["seconds"] < (d["off"]["seconds"] if sys.argv[2] == "gpu" else 1e9))' "$AF_TMP/ab.json" "$AF_BACKEND"
+ab -n 6 --check --json --no-device -f "$AF_TESTS/apps/decoder.ini" -- "$app" --tokens 16 >"$AF_TMP/ab.json"
 ok "the decoder: the ratio lies in its interval" python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))
@@ -60,6 +68,13 @@ ok "outputs that differ" has "$out" "OUTPUTS DIFFER: stdout, from line 2 on"
 ok "outputs that differ: status" same 1 $rc
 out=$(ab -n 2 --check --warmup 0 -- sh -c 'exit $AUTOFUSE')
 ok "exit statuses that differ" has "$out" "OUTPUTS DIFFER: exit status 0 became 1"
+out=$(ab -n 3 --warmup 0 --no-device --figure 'took ([0-9.]+) ms' -- sh -c 'echo warm: took 9 ms; echo took $((AUTOFUSE + 1)) ms >&2')
+ok "a figure of the program's own" has "$out" "on +9\.0000 \(median\)"
+out=$(ab -n 6 --warmup 0 --no-device --figure '([0-9.]+) tok/s' --more-is-better -- sh -c 'echo $((AUTOFUSE + 1)) tok/s')
+ok "a figure of which more is better" has "$out" "on/off +2\.0000 .median."
+out=$(ab -n 3 --warmup 0 --figure '([0-9.]+) tok/s' -- sh -c 'echo nothing')
+ok "a figure that is not there" has "$out" "no result: the run without fusion printed no number that --figure matches"
+ok "a figure without a group" has "$(ab --figure 'tok/s' -- true)" "--figure wants an extended regular expression with a group"
 out=$(ab -n 3 --check --warmup 0 -- sh -c 'date +%N')
 ok "outputs that always differ" has "$out" "differ from run to run even without fusion"
 echo input >"$AF_TMP/input"
