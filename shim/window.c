@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The windows there are: found, made, counted, dropped. */
 #include "shim/window.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "config/log.h"
-#include "shim/memory.h"
-#include "shim/process.h"
 #include "shim/report.h"
-#include "shim/window_launch.h"
 #include "shim/window_state.h"
-
-/* Longest wait for a window whose holder is stuck in the driver (a full queue), see lock_other. */
-enum { STUCK_S = 2, CHECK_LAUNCHES = 64 };
 
 unsigned window_watch;
 unsigned window_waiting;
@@ -30,15 +22,14 @@ static __thread struct {
 	int tid;
 } here;
 
-static int my_tid(void)
+int window_thread(void)
 {
 	if (!here.tid)
 		here.tid = gettid();
 	return here.tid;
 }
 
-/* The program's stream argument, resolved as the entry point's flavour does. */
-static enum stream_kind resolve(CUstream *stream, bool ptsz)
+enum stream_kind window_resolve(CUstream *stream, bool ptsz)
 {
 	if (*stream == CU_STREAM_PER_THREAD || (!*stream && ptsz)) {
 		*stream = CU_STREAM_PER_THREAD;
@@ -48,7 +39,7 @@ static enum stream_kind resolve(CUstream *stream, bool ptsz)
 		*stream = NULL;
 		return STREAM_LEGACY;
 	}
-	return STREAM_BLOCKING; /* a created stream: window_make asks for its flags */
+	return STREAM_BLOCKING; /* a created stream: fill asks for its flags */
 }
 
 static bool is(const struct window *w, const struct ours *o, CUstream stream, int thread)
@@ -56,7 +47,7 @@ static bool is(const struct window *w, const struct ours *o, CUstream stream, in
 	return w->used && w->stream == stream && w->ours == o && w->thread == thread;
 }
 
-static struct window *find(const struct ours *o, CUstream stream, int thread)
+struct window *window_find(const struct ours *o, CUstream stream, int thread)
 {
 	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
 
@@ -68,8 +59,7 @@ static struct window *find(const struct ours *o, CUstream stream, int thread)
 	return NULL;
 }
 
-/* A created stream may be named while any context is current. */
-static struct window *find_created(CUstream stream)
+struct window *window_find_created(CUstream stream)
 {
 	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
 
@@ -81,10 +71,10 @@ static struct window *find_created(CUstream stream)
 
 struct window *window_here(CUstream stream, bool ptsz)
 {
-	enum stream_kind kind = resolve(&stream, ptsz);
+	enum stream_kind kind = window_resolve(&stream, ptsz);
 	const struct ours *o = ours_get(NULL);
 
-	return o ? find(o, stream, kind == STREAM_PER_THREAD ? my_tid() : 0) : NULL;
+	return o ? window_find(o, stream, kind == STREAM_PER_THREAD ? window_thread() : 0) : NULL;
 }
 
 static bool fill(struct window *w, const struct ours *o, CUstream stream, enum stream_kind kind,
@@ -113,8 +103,8 @@ static bool fill(struct window *w, const struct ours *o, CUstream stream, enum s
 	return true;
 }
 
-/* Makes a window, in a dropped one's place if there is one. */
-static struct window *make(const struct ours *o, CUstream stream, enum stream_kind kind, int thread)
+/* In a dropped one's place if there is one. */
+struct window *window_make(const struct ours *o, CUstream stream, enum stream_kind kind, int thread)
 {
 	struct window *w = NULL;
 
@@ -162,212 +152,10 @@ void window_update(struct window *w)
 		__atomic_sub_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
 }
 
-/*
- * Locks another stream's window. Its holder may be stuck in the driver, because the stream's queue
- * is full, and the call in hand may be what un-sticks it: after a while we go on without, switch
- * fusion off for good and say so.
- */
-static bool lock_other(struct window *w)
-{
-	struct timespec t;
-
-	if (!pthread_mutex_trylock(&w->lock))
-		return true;
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec += STUCK_S;
-	if (!pthread_mutex_timedlock(&w->lock, &t))
-		return true;
-	process_off("a stream did not take a held launch for 2 seconds");
-	return false;
-}
-
-/* keep: an error stays with the window, for the next call on its stream. */
-static CUresult flush_other(struct window *w, enum reason why, bool keep)
-{
-	CUresult r = CUDA_SUCCESS;
-
-	if (!__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || !lock_other(w))
-		return r;
-	if (w->used) {
-		r = window_flush(w, why);
-		r = w->pending ? w->pending : r;
-		w->pending = keep ? r : CUDA_SUCCESS;
-		window_update(w);
-	}
-	pthread_mutex_unlock(&w->lock);
-	return keep ? CUDA_SUCCESS : r;
-}
-
-/* Flushes what the legacy default stream's rules order before work on a stream of that kind. */
-static void flush_related(const struct ours *o, const struct window *self, enum stream_kind kind)
-{
-	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
-
-	if (kind == STREAM_NONBLOCKING || !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
-		return;
-	for (unsigned i = 0; i < n; i++) {
-		struct window *w = window_all[i];
-
-		if (w == self || !w->used || w->ours != o || w->kind == STREAM_NONBLOCKING ||
-		    (kind != STREAM_LEGACY && w->kind != STREAM_LEGACY))
-			continue;
-		flush_other(w, REASON_BARRIER, true);
-	}
-}
-
-static CUresult all(const struct ours *only, enum reason why)
-{
-	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
-	CUresult first = CUDA_SUCCESS;
-
-	for (unsigned i = 0; i < n; i++) {
-		CUresult r = !only || window_all[i]->ours == only
-				     ? flush_other(window_all[i], why, false)
-				     : CUDA_SUCCESS;
-
-		first = first ? first : r;
-	}
-	return first;
-}
-
-CUresult window_all_call(void)
-{
-	window_touch();
-	return __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? all(NULL, REASON_BARRIER)
-								: CUDA_SUCCESS;
-}
-
-CUresult window_context_call(CUcontext ctx, enum reason why)
-{
-	const struct ours *o =
-		__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? ours_get(ctx) : NULL;
-
-	return o ? all(o, why) : CUDA_SUCCESS;
-}
-
 void window_touch(void)
 {
 	if (here.held)
 		__atomic_add_fetch(&here.held->activity, 1, __ATOMIC_RELAXED);
-}
-
-CUresult window_stream_call(CUstream stream, bool ptsz)
-{
-	enum stream_kind kind = resolve(&stream, ptsz);
-	const struct ours *o;
-	struct window *w;
-	CUresult r = CUDA_SUCCESS;
-
-	window_touch();
-	if (!(o = ours_get(NULL)))
-		return window_all_call();
-	w = find(o, stream, kind == STREAM_PER_THREAD ? my_tid() : 0);
-	if (!w && kind == STREAM_BLOCKING && (w = find_created(stream)))
-		o = w->ours;
-	if (w)
-		kind = w->kind;
-	flush_related(o, w, kind);
-	if (w && __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE)) {
-		pthread_mutex_lock(&w->lock);
-		if (w->used) {
-			r = window_flush(w, REASON_BARRIER);
-			if (w->pending) {
-				r = w->pending;
-				w->pending = CUDA_SUCCESS;
-			}
-			window_update(w);
-		}
-		pthread_mutex_unlock(&w->lock);
-	}
-	return r;
-}
-
-/* Other streams' held launches that touch memory about to be freed go first. */
-static void flush_touching(const struct window *self, struct range r)
-{
-	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
-
-	for (unsigned i = 0; i < n; i++) {
-		struct window *w = window_all[i];
-		bool touches;
-
-		if (w == self || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || !lock_other(w))
-			continue;
-		if (w->used) {
-			window_settle(w);
-			window_update(w);
-		}
-		touches = w->used && seq_touches(w->seq, r);
-		pthread_mutex_unlock(&w->lock);
-		if (touches)
-			flush_other(w, REASON_BARRIER, true);
-	}
-}
-
-bool window_free_async(CUdeviceptr ptr, CUstream stream, bool ptsz, CUresult *err)
-{
-	enum stream_kind kind = resolve(&stream, ptsz);
-	const struct ours *o = ours_get(NULL);
-	struct window *w = o ? find(o, stream, kind == STREAM_PER_THREAD ? my_tid() : 0) : NULL;
-	struct range r = {ptr, ptr + 1};
-	unsigned flags;
-	bool kept = false;
-
-	window_touch();
-	*err = CUDA_SUCCESS;
-	if (memory_find(ptr, &r, &flags))
-		flush_touching(w, r);
-	if (!w || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || r.hi == ptr + 1) {
-		*err = window_stream_call(stream, ptsz);
-		return false;
-	}
-	pthread_mutex_lock(&w->lock);
-	window_settle(w);
-	if (w->pending) {
-		*err = w->pending;
-		w->pending = CUDA_SUCCESS;
-	} else if (seq_touches(w->seq, r)) {
-		if (w->nfree == WINDOW_FREES)
-			*err = window_flush(w, REASON_BARRIER);
-		else
-			w->free_[w->nfree++] = ptr;
-		kept = w->nfree && !*err;
-	} else {
-		seq_forget(w->seq, r);
-	}
-	window_update(w);
-	pthread_mutex_unlock(&w->lock);
-	return kept;
-}
-
-/*
- * A launch on one stream may be what another stream's matches wait for: they are reported as
- * different-stream. A window that is busy now is left out; only its report loses by it.
- */
-static void elsewhere(const struct window *self, const struct ours *o, const struct launch *l,
-		      const struct op *op)
-{
-	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
-	struct seq_out out;
-	CUresult r;
-
-	for (unsigned i = 0; i < n; i++) {
-		struct window *w = window_all[i];
-
-		if (w == self || !w->used || w->ours != o ||
-		    !__atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE) ||
-		    pthread_mutex_trylock(&w->lock))
-			continue;
-		if (w->used) {
-			window_settle(w);
-			w->finish_check = false;
-			seq_elsewhere(w->seq, l, op, &out);
-			r = window_submit(w, out.flush, out.nflush);
-			w->pending = w->pending ? w->pending : r;
-			window_update(w);
-		}
-		pthread_mutex_unlock(&w->lock);
-	}
 }
 
 void window_holds(struct window *w)
@@ -376,119 +164,6 @@ void window_holds(struct window *w)
 		here.held = w;
 	__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
 	wayout_arm(w);
-}
-
-static CUresult act(struct window *w, const struct launch *l, const struct op *op,
-		    const struct seq_out *out, const struct own_launch *own)
-{
-	CUresult r;
-
-	switch (out->act) {
-	case SEQ_HOLD:
-		window_holds(w);
-		return CUDA_SUCCESS;
-	case SEQ_FUSE:
-		if (window_fuse(w, out->group))
-			return CUDA_SUCCESS;
-		report_group(out->group, OUTCOME_REJECTED, REASON_NO_VERDICT);
-		r = window_submit(w, out->group->member, out->group->pattern->nnode - 1u);
-		return r ? r : own->send(own);
-	case SEQ_PASS:
-		break;
-	}
-	/* A match that never completes must not keep the memory of checks to itself. */
-	if (w->want_check && w->check.arena && l->index - w->check_index > CHECK_LAUNCHES)
-		check_cancel(&w->check, w->ours, w->stream);
-	if (w->want_check && !w->check.arena) {
-		struct member m = {.launch = *l, .op = *op};
-
-		if (check_begin(&w->check, w->ours, w->stream, &m))
-			w->check_index = l->index;
-	}
-	if (w->finish_check && !check_last(&w->check, w->stream, &w->checked)) {
-		check_cancel(&w->check, w->ours, w->stream);
-		w->finish_check = false;
-	}
-	r = own->send(own);
-	if (!w->finish_check)
-		return r;
-	if (r) {
-		check_cancel(&w->check, w->ours, w->stream);
-	} else {
-		check_run(&w->check, w->ours, w->stream, &w->checked, w->verdict);
-		/* The answer comes later; until then others need not stand back for it. */
-		w->verdict->sampled_at = w->verdict->fused;
-		w->verdict->due = 0;
-	}
-	return r;
-}
-
-/* The launch in hand is refused because an earlier one failed late: send what else is held. */
-static void drain_but(struct window *w, uint64_t index)
-{
-	struct seq_out out;
-
-	seq_barrier(w->seq, REASON_BARRIER, &out);
-	for (unsigned i = 0; i < out.nflush; i++)
-		if (out.flush[i]->launch.index != index)
-			window_submit(w, &out.flush[i], 1);
-}
-
-CUresult window_launch(const struct own_launch *own, struct launch *l, const struct op *op)
-{
-	CUstream stream = own->stream;
-	enum stream_kind kind = resolve(&stream, own->ptsz);
-	const struct ours *o = ours_get(NULL);
-	int thread = kind == STREAM_PER_THREAD ? my_tid() : 0;
-	struct window *w = o ? find(o, stream, thread) : NULL;
-	struct seq_out out;
-	CUresult r;
-
-	/* Asking a capturing stream for its flags spoils the capture (H200, driver 580); nothing is
-	 * held during one anyway. */
-	if (o && !w && op->code != OP_opaque &&
-	    !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
-		w = make(o, stream, kind, thread);
-	if (!w || op->code == OP_opaque) {
-		/* Nothing is held for this launch's sake; it still ends what it may conflict with.
-		 */
-		if (!w || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE)) {
-			r = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)
-				    ? window_stream_call(own->stream, own->ptsz)
-				    : CUDA_SUCCESS;
-			return r ? r : own->send(own);
-		}
-	}
-	window_touch();
-	l->context = o->generation;
-	l->stream = (uint64_t)(uintptr_t)stream;
-	l->device = o->device;
-	if (op->code != OP_opaque && __atomic_load_n(&window_count, __ATOMIC_ACQUIRE) > 1)
-		elsewhere(w, o, l, op);
-	flush_related(o, w, w->kind);
-	pthread_mutex_lock(&w->lock);
-	window_settle(w);
-	if (w->pending) {
-		r = w->pending;
-		w->pending = CUDA_SUCCESS;
-		goto out;
-	}
-	w->verdict = NULL;
-	w->want_check = w->finish_check = false;
-	seq_launch(w->seq, l, op, &out);
-	r = window_submit(w, out.flush, out.nflush);
-	if (!r && out.nflush)
-		r = window_frees(w);
-	if (r)
-		drain_but(w, l->index);
-	else
-		r = act(w, l, op, &out, own);
-	if (w->nfree && !r)
-		r = window_frees(w);
-out:
-	window_update(w);
-	pthread_mutex_unlock(&w->lock);
-	return r;
 }
 
 static void drop(struct window *w)

@@ -80,6 +80,20 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
  * Before anything else is done with the planner. Lock held. */
 void window_settle(struct window *w);
 void window_forget_all(struct window *w); /* remembered groups. Lock held */
+/* The program's stream argument, resolved as the entry point's flavour does: *stream is then NULL
+ * for the legacy stream. Created streams are STREAM_BLOCKING here, whatever they are. */
+enum stream_kind window_resolve(CUstream *stream, bool ptsz);
+/* The calling thread, for STREAM_PER_THREAD. */
+int window_thread(void);
+/* The window of a resolved stream; thread: 0, or whose per-thread stream. NULL: there is none. */
+struct window *window_find(const struct ours *o, CUstream stream, int thread);
+/* Of a created stream, which may be named while any context is current. */
+struct window *window_find_created(CUstream stream);
+/* As window_find, made if there is none; NULL: it cannot be made. */
+struct window *window_make(const struct ours *o, CUstream stream, enum stream_kind kind,
+			   int thread);
+/* Flushes what the legacy default stream's rules order before work on a stream of that kind. */
+void window_flush_related(const struct ours *o, const struct window *self, enum stream_kind kind);
 /* The window of that stream argument in the current context, or NULL. */
 struct window *window_here(CUstream stream, bool ptsz);
 /* A launch was held: the exit and the way out know. Lock held. */

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch that comes to its window: the planner is asked, and what it says is done. */
+#include "shim/window_launch.h"
+
+#include "shim/report.h"
+#include "shim/window_state.h"
+
+enum { CHECK_LAUNCHES = 64 };
+
+/*
+ * A launch on one stream may be what another stream's matches wait for: they are reported as
+ * different-stream. A window that is busy now is left out; only its report loses by it.
+ */
+static void elsewhere(const struct window *self, const struct ours *o, const struct launch *l,
+		      const struct op *op)
+{
+	unsigned n = __atomic_load_n(&window_count, __ATOMIC_ACQUIRE);
+	struct seq_out out;
+	CUresult r;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct window *w = window_all[i];
+
+		if (w == self || !w->used || w->ours != o ||
+		    !__atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE) ||
+		    pthread_mutex_trylock(&w->lock))
+			continue;
+		if (w->used) {
+			window_settle(w);
+			w->finish_check = false;
+			seq_elsewhere(w->seq, l, op, &out);
+			r = window_submit(w, out.flush, out.nflush);
+			w->pending = w->pending ? w->pending : r;
+			window_update(w);
+		}
+		pthread_mutex_unlock(&w->lock);
+	}
+}
+
+static CUresult act(struct window *w, const struct launch *l, const struct op *op,
+		    const struct seq_out *out, const struct own_launch *own)
+{
+	CUresult r;
+
+	switch (out->act) {
+	case SEQ_HOLD:
+		window_holds(w);
+		return CUDA_SUCCESS;
+	case SEQ_FUSE:
+		if (window_fuse(w, out->group))
+			return CUDA_SUCCESS;
+		report_group(out->group, OUTCOME_REJECTED, REASON_NO_VERDICT);
+		r = window_submit(w, out->group->member, out->group->pattern->nnode - 1u);
+		return r ? r : own->send(own);
+	case SEQ_PASS:
+		break;
+	}
+	/* A match that never completes must not keep the memory of checks to itself. */
+	if (w->want_check && w->check.arena && l->index - w->check_index > CHECK_LAUNCHES)
+		check_cancel(&w->check, w->ours, w->stream);
+	if (w->want_check && !w->check.arena) {
+		struct member m = {.launch = *l, .op = *op};
+
+		if (check_begin(&w->check, w->ours, w->stream, &m))
+			w->check_index = l->index;
+	}
+	if (w->finish_check && !check_last(&w->check, w->stream, &w->checked)) {
+		check_cancel(&w->check, w->ours, w->stream);
+		w->finish_check = false;
+	}
+	r = own->send(own);
+	if (!w->finish_check)
+		return r;
+	if (r) {
+		check_cancel(&w->check, w->ours, w->stream);
+	} else {
+		check_run(&w->check, w->ours, w->stream, &w->checked, w->verdict);
+		/* The answer comes later; until then others need not stand back for it. */
+		w->verdict->sampled_at = w->verdict->fused;
+		w->verdict->due = 0;
+	}
+	return r;
+}
+
+/* The launch in hand is refused because an earlier one failed late: send what else is held. */
+static void drain_but(struct window *w, uint64_t index)
+{
+	struct seq_out out;
+
+	seq_barrier(w->seq, REASON_BARRIER, &out);
+	for (unsigned i = 0; i < out.nflush; i++)
+		if (out.flush[i]->launch.index != index)
+			window_submit(w, &out.flush[i], 1);
+}
+
+CUresult window_launch(const struct own_launch *own, struct launch *l, const struct op *op)
+{
+	CUstream stream = own->stream;
+	enum stream_kind kind = window_resolve(&stream, own->ptsz);
+	const struct ours *o = ours_get(NULL);
+	int thread = kind == STREAM_PER_THREAD ? window_thread() : 0;
+	struct window *w = o ? window_find(o, stream, thread) : NULL;
+	struct seq_out out;
+	CUresult r;
+
+	/* Asking a capturing stream for its flags spoils the capture (H200, driver 580); nothing is
+	 * held during one anyway. */
+	if (o && !w && op->code != OP_opaque &&
+	    !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+		w = window_make(o, stream, kind, thread);
+	if (!w || op->code == OP_opaque) {
+		/* Nothing is held for this launch's sake; it still ends what it may conflict with.
+		 */
+		if (!w || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE)) {
+			r = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)
+				    ? window_stream_call(own->stream, own->ptsz)
+				    : CUDA_SUCCESS;
+			return r ? r : own->send(own);
+		}
+	}
+	window_touch();
+	l->context = o->generation;
+	l->stream = (uint64_t)(uintptr_t)stream;
+	l->device = o->device;
+	if (op->code != OP_opaque && __atomic_load_n(&window_count, __ATOMIC_ACQUIRE) > 1)
+		elsewhere(w, o, l, op);
+	window_flush_related(o, w, w->kind);
+	pthread_mutex_lock(&w->lock);
+	window_settle(w);
+	if (w->pending) {
+		r = w->pending;
+		w->pending = CUDA_SUCCESS;
+		goto out;
+	}
+	w->verdict = NULL;
+	w->want_check = w->finish_check = false;
+	seq_launch(w->seq, l, op, &out);
+	r = window_submit(w, out.flush, out.nflush);
+	if (!r && out.nflush)
+		r = window_frees(w);
+	if (r)
+		drain_but(w, l->index);
+	else
+		r = act(w, l, op, &out, own);
+	if (w->nfree && !r)
+		r = window_frees(w);
+out:
+	window_update(w);
+	pthread_mutex_unlock(&w->lock);
+	return r;
+}
