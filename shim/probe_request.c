@@ -3,25 +3,10 @@
 
 #include <inttypes.h>
 
+#include "config/json.h"
 #include "shim/cache.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
-
-static void string(FILE *f, const char *s)
-{
-	putc('"', f);
-	for (; s && *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
-	}
-	putc('"', f);
-}
 
 static void numbers(FILE *f, const char *name, const uint32_t v[3])
 {
@@ -66,11 +51,11 @@ static void member(FILE *f, const struct member *m, const char *file, uint64_t o
 	const struct image *img = ((const struct kernel_rec *)k)->image;
 
 	fputs("{\"name\": ", f);
-	string(f, k->name);
+	json_text(f, k->name);
 	fprintf(f,
 		", \"hash\": \"%016" PRIx64 "%016" PRIx64 "\", \"image\": {\"file\": ", k->image[0],
 		k->image[1]);
-	string(f, file);
+	json_text(f, file);
 	fprintf(f, ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", offset, img->bytes);
 	numbers(f, "grid", m->launch.grid);
 	numbers(f, "block", m->launch.block);
@@ -94,11 +79,11 @@ void probe_request(FILE *f, const struct verdict *v, const struct group *g, int 
 		"{\"pattern\": \"%s\", \"device\": %d, \"key\": \"%016" PRIx64 "%016" PRIx64
 		"\", \"site\": \"%016" PRIx64 "\", \"cache\": ",
 		g->pattern->name, device, v->key.hash[0], v->key.hash[1], v->site[0]);
-	string(f, cache_dir() ? cache_dir() : "none");
+	json_text(f, cache_dir() ? cache_dir() : "none");
 	fprintf(f, ", \"seconds\": %ld, \"inputs\": ", o->probe_seconds);
-	string(f, o->probe_inputs);
+	json_text(f, o->probe_inputs);
 	fputs(", \"candidates\": ", f);
-	string(f, o->candidates);
+	json_text(f, o->candidates);
 	fprintf(f, ", \"numerics\": \"%s\", \"member\": [",
 		o->numerics == NUMERICS_CLOSE ? "close" : "exact");
 	for (unsigned i = 0; i < g->pattern->nnode; i++) {

@@ -5,25 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "config/json.h"
 #include "matcher/decode.h"
 #include "shim/kernels.h"
 #include "shim/verdict.h"
-
-static void json_string(FILE *f, const char *s)
-{
-	putc('"', f);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
-	}
-	putc('"', f);
-}
 
 static void json_patterns(FILE *f, const struct report_totals *t)
 {
@@ -98,10 +83,10 @@ static void json_kernel(void *arg, const struct kernel_rec *r)
 	if (!n)
 		return;
 	fprintf(w->f, "%s\n    {\"kernel\": ", w->sep);
-	json_string(w->f, r->k.name);
+	json_text(w->f, r->k.name);
 	fprintf(w->f, ", \"launches\": %" PRIu64 ", \"decoder\": ", n);
 	if (r->k.decoder)
-		json_string(w->f, r->k.decoder->name);
+		json_text(w->f, r->k.decoder->name);
 	else
 		fputs("null", w->f);
 	fputs("}", w->f);
@@ -114,16 +99,16 @@ static void json_verdict(void *arg, const struct verdict_info *v)
 
 	fprintf(w->f, "%s\n    {\"key\": \"%016" PRIx64 "%016" PRIx64 "\", \"pattern\": ", w->sep,
 		v->key.hash[0], v->key.hash[1]);
-	json_string(w->f, v->pattern);
+	json_text(w->f, v->pattern);
 	fputs(", \"state\": ", w->f);
-	json_string(w->f, v->state);
+	json_text(w->f, v->state);
 	fputs(", \"candidate\": ", w->f);
-	json_string(w->f, v->candidate);
+	json_text(w->f, v->candidate);
 	fprintf(w->f,
 		", \"reason\": \"%s\", \"rows\": %" PRId64
 		", \"checks\": %u, \"fused\": %llu, \"detail\": ",
 		reason_word(v->why), v->rows, v->checks, v->fused);
-	json_string(w->f, v->detail);
+	json_text(w->f, v->detail);
 	fputs("}", w->f);
 	w->sep = ",";
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "config/json.h"
 #include "config/log.h"
 #include "tools/timeline.h"
 
@@ -15,22 +16,6 @@ struct writing {
 	bool any;
 };
 
-static void string(FILE *f, const char *s)
-{
-	putc('"', f);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
-	}
-	putc('"', f);
-}
-
 static void begin(struct writing *w)
 {
 	fputs(w->any ? ",\n{" : "{", w->f);
@@ -41,7 +26,7 @@ static void name(struct writing *w, int pid, long long tid, const char *what, co
 {
 	begin(w);
 	fprintf(w->f, "\"ph\":\"M\",\"pid\":%d,\"name\":\"%s\",\"args\":{\"name\":", pid, what);
-	string(w->f, text);
+	json_text(w->f, text);
 	fputc('}', w->f);
 	if (tid >= 0)
 		fprintf(w->f, ",\"tid\":%lld", tid);
@@ -77,11 +62,11 @@ static void span(void *arg, const struct timeline_span *s)
 		s->group ? "fused"
 		: g      ? "member"
 			 : "launch");
-	string(w->f, s->group ? s->group->pattern->name : kernel ? kernel : "?");
+	json_text(w->f, s->group ? s->group->pattern->name : kernel ? kernel : "?");
 	fprintf(w->f, ",\"args\":{\"launch\":%u", s->launch);
 	if (shape[0]) {
 		fputs(",\"shape\":", w->f);
-		string(w->f, shape);
+		json_text(w->f, shape);
 	}
 	if (s->guessed)
 		fputs(",\"duration\":\"not measured\"", w->f);
