@@ -13,7 +13,7 @@
 const void *fused_image(size_t *bytes);
 /* The oldest GPU that the images are for: compute capability times 10. */
 enum { FUSED_LEAST_CC = 80 };
-/* XXH3-64 of the image and of the candidate tables: verdicts of another build do not count. */
+/* A hash of the image and of the candidate tables: verdicts of another build do not count. */
 uint64_t fused_build_id(void);
 
 /*
@@ -72,5 +72,6 @@ void fused_publish(uint64_t counter, uint64_t host_slot, uint64_t ticket, struct
 /* Names of all kernels in the image, NULL-terminated, so that a loader can load each early. */
 extern const char *const fused_kernels[];
 extern const unsigned fused_nkernels;
+enum { FUSED_KERNELS_MAX = 128 }; /* there are not more */
 
 #endif

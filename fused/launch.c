@@ -16,6 +16,8 @@ const char *const fused_kernels[] = {
 #include "fused/kernels.def"
 	NULL};
 const unsigned fused_nkernels = sizeof(fused_kernels) / sizeof(*fused_kernels) - 1;
+_Static_assert(sizeof(fused_kernels) / sizeof(*fused_kernels) - 1 <= FUSED_KERNELS_MAX,
+	       "tables of functions have no more room");
 
 enum { MOVE_narrow, MOVE_wide };
 

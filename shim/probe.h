@@ -15,7 +15,7 @@
  * "out", "dtype": "f32", "access": 2, "addr": "hex", "size": [288], "stride": [4]}, ...], "slot":
  * [[offset, bytes, "out"], ...]}}, ...]} "eps" is absent where the signature does not know it.
  * Answer, on its stdout, one line:
- *   candidate NAME          or   reason WORD detail ...
+ *   candidate NAME [slower]   or   reason WORD detail ...
  * The child also writes CACHE_PROBED or CACHE_REJECT for the key itself, so that a program shorter
  * than its probe still profits the next time; but not where something went wrong that may go right
  * another time, nor where "inputs" or "candidates" made it an experiment. Processes that probe one

@@ -135,10 +135,11 @@ static void keep(const struct probe *p)
 	cache_put(&r);
 }
 
-static bool probe(struct probe *p)
+static void probe(struct probe *p)
 {
-	return probe_device_open(p) && probe_purity(p) && probe_arena_open(p) &&
-	       probe_behaviour(p) && probe_search(p) && probe_confirm(p);
+	if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
+	    probe_search(p) && probe_confirm(p))
+		probe_time(p);
 }
 
 static void answer(const struct probe *p, int out)
@@ -148,7 +149,8 @@ static void answer(const struct probe *p, int out)
 
 	candidate_name(&p->winner, name);
 	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail)
-		   : snprintf(line, sizeof(line), "candidate %s\n", name);
+		   : snprintf(line, sizeof(line), "candidate %s%s\n", name,
+			      p->slower ? " slower" : "");
 	if (write(out, line, (size_t)n) != n)
 		log_debug("probe: nobody took the answer");
 }

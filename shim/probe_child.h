@@ -62,7 +62,7 @@ struct probe {
 	struct probe_driver cu;
 	CUstream stream;
 	CUmodule ours;
-	CUfunction function[96]; /* as fused_kernels */
+	CUfunction function[FUSED_KERNELS_MAX]; /* as fused_kernels */
 	struct fused_device limits;
 	unsigned cc;
 	bool softgpu; /* there, NaNs are equal whatever their bits */
@@ -79,6 +79,7 @@ struct probe {
 	char detail[160];
 	bool lasting; /* a NO_VERDICT that would come out the same another time */
 	struct candidate winner;
+	bool slower; /* than the program's kernels, at this number of rows */
 };
 
 /*
@@ -114,7 +115,8 @@ bool probe_launch(struct probe *p, const struct fused_launch *l);
 
 /* Lays the arena out for as many of the asked rows as are good to run at once. */
 bool probe_arena_open(struct probe *p);
-/* Runs the members on the arena as it is and waits for them. */
+/* Launches the members on the arena as it is; run also waits for them. */
+bool probe_arena_launch(struct probe *p);
 bool probe_arena_run(struct probe *p);
 /* Between host images of the whole arena and the device; both wait. */
 bool probe_arena_upload(struct probe *p, const void *image);
@@ -129,5 +131,7 @@ bool probe_purity(struct probe *p);    /* what the code shows, before it runs */
 bool probe_behaviour(struct probe *p); /* runs alike, stays within its operands, no hidden state */
 bool probe_search(struct probe *p);  /* exactly one candidate left, up to equivalence: p->winner */
 bool probe_confirm(struct probe *p); /* the winner in the program's own arrangement of memory */
+/* Afterwards: p->slower, kept in the profile. Nothing is said where nothing can be measured. */
+void probe_time(struct probe *p);
 
 #endif

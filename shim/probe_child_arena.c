@@ -169,7 +169,7 @@ bool probe_arena_open(struct probe *p)
 	return true;
 }
 
-bool probe_arena_run(struct probe *p)
+bool probe_arena_launch(struct probe *p)
 {
 	for (unsigned i = 0; i < p->nmember; i++) {
 		struct probe_member *m = &p->member[i];
@@ -187,6 +187,13 @@ bool probe_arena_run(struct probe *p)
 			      m->kernel.name))
 			return false;
 	}
+	return true;
+}
+
+bool probe_arena_run(struct probe *p)
+{
+	if (!probe_arena_launch(p))
+		return false;
 	if (probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "the program's kernels"))
 		return true;
 	/* They fault on memory of ours, as with a pointer that no signature names; they always

@@ -390,16 +390,23 @@ void verdict_probe(struct verdict *v, const struct group *g, const struct ours *
 		verdict_reject(v, REASON_NO_VERDICT, "the probe could not be started", false);
 }
 
-void verdict_probed(struct verdict *v, const char *candidate)
+void verdict_probed(struct verdict *v, const char *answer)
 {
+	char candidate[CANDIDATE_NAME_MAX];
 	struct candidate c;
+	bool slower;
 
+	snprintf(candidate, sizeof(candidate), "%.*s", (int)strcspn(answer, " "), answer);
+	slower = !strcmp(answer + strcspn(answer, " "), " slower");
 	if (candidate_parse(candidate, &c)) {
 		verdict_reject(v, REASON_NO_VERDICT, "the probe gave no readable answer", false);
 		return;
 	}
 	pthread_mutex_lock(&store.lock);
 	v->candidate = c;
+	if (slower && process.config.opt.profile && !process.config.opt.times &&
+	    v->nslower < VERDICT_SLOWER)
+		v->slower[v->nslower++] = v->rows;
 	if (process.config.opt.live_checks) {
 		set_state(v, VERDICT_CHECKING);
 	} else {
@@ -407,7 +414,8 @@ void verdict_probed(struct verdict *v, const char *candidate)
 		put(v, CACHE_VERDICT);
 	}
 	pthread_mutex_unlock(&store.lock);
-	log_info("%s: the probe found %s", v->detail, candidate);
+	log_info("%s: the probe found %s%s", v->detail, candidate,
+		 slower ? ", which is slower than the program's own kernels at that shape" : "");
 }
 
 void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep)

@@ -69,7 +69,7 @@ bool verdict_slower(const struct verdict *v, int64_t rows);
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o);
 
 /* Results. Each also writes the cache. */
-void verdict_probed(struct verdict *v, const char *candidate);
+void verdict_probed(struct verdict *v, const char *answer /* CANDIDATE [slower] */);
 void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep);
 void verdict_checked(struct verdict *v, int64_t rows, bool same);
 

@@ -115,4 +115,19 @@ for name in glob.glob(sys.argv[1] + "/verdicts-*"):
     for line in text.splitlines():
         assert re.fullmatch(r"af2 [0-9a-f]{32} [0-9a-f,]+ \S+ \S+ \d+ \d+ \d+ \d+ \S+ .* #[0-9a-f]{16}", line), line
 PY
+# What the probe finds slower than the program's own kernels is left alone. (On the software GPU, where
+# ours is; it takes times there only when it is told to.)
+if [ "$AF_BACKEND" = soft ]; then
+	export AUTOFUSE_CACHE=$AF_TMP/slower
+	for _ in {1..20}; do
+		got=$(SOFTGPU_TIMES_COUNT=1 AUTOFUSE_REPORT=$AF_TMP/report shim "$app" plain $many)
+		[ "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/not-profitable)" = 0 ] || break
+		sleep 1
+	done
+	ok "slower: same memory" same "$plain" "$got"
+	ok "slower: not-profitable" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/not-profitable)" 0
+	got=$(AUTOFUSE_REPORT=$AF_TMP/report shim "$app" plain $many)
+	ok "slower: and in the next process" same $many "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/not-profitable)"
+	ok "slower: unless the profile is not to be used" env AUTOFUSE_PROFILE=no AUTOFUSE_CACHE="$AUTOFUSE_CACHE" bash -c '. "$0"; learn 10 "$1" "$2" plain '$many "$AF_TESTS/e2e/lib.sh" "$AF_TMP/report" "$app"
+fi
 finish

@@ -32,7 +32,7 @@ struct layout {
 };
 
 static CUmodule ours;
-static CUfunction function[128], reference[2];
+static CUfunction function[FUSED_KERNELS_MAX], reference[2];
 static struct fused_device limits;
 static CUdeviceptr arena[2], scratch_x, scratch_nodes, counter;
 static size_t arena_room, x_room, nodes_room;
@@ -549,7 +549,7 @@ int main(int argc, char **argv)
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	char self[4096];
 	struct {
-		unsigned next, used[128];
+		unsigned next, used[FUSED_KERNELS_MAX];
 	} *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			 -1, 0);
 	FILE *file[MOST];

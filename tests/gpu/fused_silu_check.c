@@ -19,11 +19,11 @@
 
 enum { GUARD = 512, ARENA = 1 << 24 };
 
-static CUfunction function[128], reference[2];
+static CUfunction function[FUSED_KERNELS_MAX], reference[2];
 static struct fused_device limits;
 static CUdeviceptr arena[2];
 static char *start, *got, *want;
-static unsigned tests, failed, used[128];
+static unsigned tests, failed, used[FUSED_KERNELS_MAX];
 static uint64_t state = 1;
 static struct candidate list[2048];
 static unsigned nlist;

@@ -28,7 +28,7 @@ static const struct variant {
 };
 enum { NVARIANT = sizeof(variant) / sizeof(*variant) };
 
-static CUfunction ours[128], theirs[NVARIANT];
+static CUfunction ours[FUSED_KERNELS_MAX], theirs[NVARIANT];
 static CUevent t0, t1;
 static CUdeviceptr counter;
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is the fused kernel worth it? The program's kernels and ours, in turn, launched in a row on the
+ * arena. Where ours takes longer the profile says so, as it does after `autofuse trace`, and the
+ * group is left alone at that number of rows. The program runs beside us, so only a clear
+ * difference counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/log.h"
+#include "shim/cache_profile.h"
+#include "shim/probe_child.h"
+
+enum {
+	ROUNDS = 7,
+	LAUNCHES_MOST = 50,
+	ROUND_US = 4000, /* about as long as one kind is launched in a round */
+	SLOWER_PERCENT = 105,
+};
+
+struct timing {
+	CUevent before, between, after;
+	struct fused_launch ours;
+};
+
+/* Microseconds of one go of each. */
+static bool once(struct probe *p, struct timing *t, unsigned n, float *members, float *fused)
+{
+	float ms[2];
+
+	if (p->cu.cuEventRecord(t->before, p->stream))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (!probe_arena_launch(p))
+			return false;
+	if (p->cu.cuEventRecord(t->between, p->stream))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (!probe_launch(p, &t->ours))
+			return false;
+	if (p->cu.cuEventRecord(t->after, p->stream) || p->cu.cuStreamSynchronize(p->stream) ||
+	    p->cu.cuEventElapsedTime(&ms[0], t->before, t->between) ||
+	    p->cu.cuEventElapsedTime(&ms[1], t->between, t->after))
+		return false;
+	*members = 1000 * ms[0] / (float)n;
+	*fused = 1000 * ms[1] / (float)n;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Fills in the medians. True if ours takes longer, by more than chance. */
+static bool slower(struct probe *p, struct timing *t, float *members, float *fused)
+{
+	float m[ROUNDS], f[ROUNDS];
+	unsigned n;
+
+	/* The first go warms up, the second says how many make a round. */
+	if (!once(p, t, 1, m, f) || !once(p, t, 1, m, f))
+		return false;
+	n = (unsigned)(ROUND_US / (m[0] > 1 ? m[0] : 1));
+	n = n < 1 ? 1 : n > LAUNCHES_MOST ? LAUNCHES_MOST : n;
+	for (unsigned r = 0; r < ROUNDS; r++)
+		if (!once(p, t, n, &m[r], &f[r]))
+			return false;
+	qsort(m, ROUNDS, sizeof(*m), by_value);
+	qsort(f, ROUNDS, sizeof(*f), by_value);
+	*members = m[ROUNDS / 2];
+	*fused = f[ROUNDS / 2];
+	/* The best rounds agree: one kind was not just interrupted more often. */
+	return *fused * 100 > *members * SLOWER_PERCENT && f[0] > m[0];
+}
+
+void probe_time(struct probe *p)
+{
+	const char *forced = getenv("SOFTGPU_TIMES_COUNT");
+	struct profile_row row = {.key = p->key, .rows = p->group.rows, .samples = ROUNDS};
+	float members = 0, fused = 0;
+	struct timing t;
+
+	/* What a GPU of software takes says nothing. A part of the rows would not, either. */
+	if ((p->softgpu && !forced) ||
+	    p->group.rows != p->asked.rows ||
+	    fused_launch(&p->group, &p->winner, &p->limits, &t.ours) ||
+	    p->cu.cuEventCreate(&t.before, CU_EVENT_DEFAULT) ||
+	    p->cu.cuEventCreate(&t.between, CU_EVENT_DEFAULT) ||
+	    p->cu.cuEventCreate(&t.after, CU_EVENT_DEFAULT))
+		return;
+	p->slower = slower(p, &t, &members, &fused);
+	log_debug("probe: the program's kernels %.2f us, ours %.2f us at %lld rows",
+		  (double)members, (double)fused, (long long)row.rows);
+	if (!p->slower)
+		return;
+	row.members_ns = (uint32_t)(1000 * members);
+	row.fused_ns = (uint32_t)(1000 * fused);
+	cache_profile_put(&row, 1);
+}
