@@ -85,8 +85,7 @@ void probe_time(struct probe *p)
 	struct timing t;
 
 	/* What a GPU of software takes says nothing. A part of the rows would not, either. */
-	if ((p->softgpu && !forced) ||
-	    p->group.rows != p->asked.rows ||
+	if ((p->softgpu && !forced) || p->group.rows != p->asked.rows ||
 	    fused_launch(&p->group, &p->winner, &p->limits, &t.ours) ||
 	    p->cu.cuEventCreate(&t.before, CU_EVENT_DEFAULT) ||
 	    p->cu.cuEventCreate(&t.between, CU_EVENT_DEFAULT) ||
