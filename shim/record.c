@@ -129,6 +129,7 @@ void record_start(void)
 		return;
 	}
 	put("{\"k\":\"version\",\"v\":1}\n");
+	images_keep_all = process.config.opt.images && process.config.opt.images[0];
 	record_on = true;
 	finish_arm_recording();
 	__atomic_add_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
@@ -144,12 +145,29 @@ void record_stop(void)
 	pthread_mutex_unlock(&rec.lock);
 }
 
+/* Where the code of a kernel that no decoder knows is, once. */
+struct code {
+	char path[4096];
+	uint64_t offset;
+	bool there;
+};
+
+static void find_code(const struct kernel_rec *r, struct code *c)
+{
+	c->there = images_keep_all && r && r->image && !r->k.decoder &&
+		   !__atomic_exchange_n((bool *)(uintptr_t)&r->told, true, __ATOMIC_RELAXED) &&
+		   !images_save(r->image, process.config.opt.images, c->path, sizeof(c->path),
+				&c->offset);
+}
+
 uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool ex, unsigned nattr,
 		       const void *params, size_t bytes)
 {
 	const struct ours *o = ours_get(NULL);
 	uint64_t index;
+	struct code code;
 
+	find_code(r, &code);
 	if (!begin())
 		return l->index;
 	announce((CUstream)(uintptr_t)l->stream, o ? o->generation : 0);
@@ -164,6 +182,11 @@ uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool 
 		put(",\"ctx\":%" PRIu64 ",\"dev\":%d", o->generation, o->device);
 	if (r && (r->k.image[0] || r->k.image[1]))
 		put(",\"img\":\"%016" PRIx64 "%016" PRIx64 "\"", r->k.image[0], r->k.image[1]);
+	if (code.there) {
+		put(",\"code\":[");
+		put_string(code.path);
+		put(",%" PRIu64 ",%" PRIu64 "]", code.offset, r->image->bytes);
+	}
 	if (l->priority)
 		put(",\"prio\":%d", l->priority);
 	if (l->params && r) {

@@ -54,6 +54,10 @@ struct trace_event {
 	bool has_stream;      /* "st" was there */
 	const char *name;     /* CALL, GRAPH: the driver call; CLOCK: why no times, else NULL */
 	struct launch launch; /* LAUNCH, KERNEL; index is left 0 */
+	struct trace_code {   /* where the kernel's image is; file NULL: not said */
+		const char *file;
+		uint64_t offset, bytes;
+	} code;
 	struct range range;   /* ALLOC, FREE; CALL, where it frees one (else empty) */
 	unsigned flags;       /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
 	int device;           /* ALLOC */
