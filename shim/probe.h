@@ -33,6 +33,9 @@
 #ifndef AF_SHIM_PROBE_H
 #define AF_SHIM_PROBE_H
 
+/* Said of an unknown kernel that brings the child down. */
+#define INFER_WILD "it does not run on random data; it may take indices or addresses from them"
+
 /* The child: reads the request from fd `in`, answers on fd `out`. Returns the exit status. */
 int probe_child_main(int in, int out);
 

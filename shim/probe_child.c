@@ -40,7 +40,7 @@ static void on_signal(int sig)
 {
 	static const char late[] = "reason no-verdict the probe took too long\n";
 	static const char died[] = "reason no-verdict the probe crashed\n";
-	static const char wild[] = "reason no-verdict it does not run on data of ours\n";
+	static const char wild[] = "reason no-verdict " INFER_WILD "\n";
 	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1)
 		    : inferring	   ? write(answer_fd, wild, sizeof(wild) - 1)
 				   : write(answer_fd, died, sizeof(died) - 1);

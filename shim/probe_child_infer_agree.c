@@ -136,7 +136,7 @@ static double element(const struct work *w, int64_t k, int64_t c, double *size)
 /* The line through the two elements that are farthest apart. */
 static void line(struct work *w, const struct operand *out, const char *after, int64_t n)
 {
-	int64_t lo = 0, hi = 0;
+	int64_t lo = -1, hi = -1;
 	double span;
 
 	for (int64_t k = 0; k < n; k++) {
@@ -144,9 +144,11 @@ static void line(struct work *w, const struct operand *out, const char *after, i
 
 		if (!isfinite(x) || fabs(x) > 1e4)
 			continue;
-		lo = !(get(&w->in0, lo) <= x) ? k : lo;
-		hi = !(get(&w->in0, hi) >= x) ? k : hi;
+		lo = lo < 0 || x < get(&w->in0, lo) ? k : lo;
+		hi = hi < 0 || x > get(&w->in0, hi) ? k : hi;
 	}
+	if (lo < 0)
+		lo = hi = 0;
 	span = get(&w->in0, hi) - get(&w->in0, lo);
 	w->slope = (probe_load((enum dtype)out->dtype, after, hi) -
 		    probe_load((enum dtype)out->dtype, after, lo)) /

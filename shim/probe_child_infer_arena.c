@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/probe.h"
 #include "shim/probe_child_infer_run.h"
 
 enum {
@@ -69,9 +70,9 @@ static uint64_t step(uint64_t *state)
  */
 static uint64_t halves(uint64_t x)
 {
-	uint64_t sign = x & 0x8000800080008000u, low = x >> 16 & 0x01ff01ff01ff01ffu;
+	uint64_t sign = x & 0x8000800080008000u, low = x & 0x01ff01ff01ff01ffu;
 
-	return sign | (low + 0x3e003e003e003e00u + (x >> 32 & 0x0080008000800080u));
+	return sign | (low + 0x3e003e003e003e00u + (x >> 3 & 0x0080008000800080u));
 }
 
 static void garbage(char *p, size_t bytes, uint64_t *state)
@@ -131,6 +132,17 @@ void infer_arena_place(const struct infer *i, const struct infer_launch *l, uint
 	}
 }
 
+/* Such errors stay: nothing more can be tried in this process. */
+static bool ran(struct probe *p, CUresult rc)
+{
+	const char *name = NULL;
+
+	if (rc == CUDA_SUCCESS)
+		return true;
+	p->cu.cuGetErrorName(rc, &name);
+	return probe_fail(p, REASON_NO_VERDICT, INFER_WILD " (%s)", name ? name : "error");
+}
+
 bool infer_arena_run(struct infer *i, const struct infer_launch *l, bool all)
 {
 	uint8_t params[INFER_PARAM_BYTES];
@@ -141,12 +153,10 @@ bool infer_arena_run(struct infer *i, const struct infer_launch *l, bool all)
 	for (unsigned a = 0; a < i->f.narg; a++)
 		arg[a] = params + i->f.arg[a].offset;
 	return transfer_windows(i, true, all) &&
-	       probe_ok(p,
-			p->cu.cuLaunchKernel(p->member[0].function, l->grid[0], l->grid[1],
-					     l->grid[2], l->block[0], l->block[1], l->block[2],
-					     l->shmem, p->stream, arg, NULL),
-			"launching it on data of ours") &&
-	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "running it on data of ours") &&
+	       ran(p, p->cu.cuLaunchKernel(p->member[0].function, l->grid[0], l->grid[1],
+					   l->grid[2], l->block[0], l->block[1], l->block[2],
+					   l->shmem, p->stream, arg, NULL)) &&
+	       ran(p, p->cu.cuStreamSynchronize(p->stream)) &&
 	       transfer_windows(i, false, all) &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "download");
 }

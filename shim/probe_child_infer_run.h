@@ -40,6 +40,7 @@ struct infer {
 	char *before, *after; /* host images of the arena */
 	char *first[2];       /* the same of the first run */
 	uint64_t seed;
+	bool sized; /* what is written may follow from something */
 	char section[INFER_TEXT];
 	char why[256]; /* why there is none; what came closest */
 	int close;     /* how close that came */

@@ -92,6 +92,7 @@ static bool typed(struct infer *i, const struct row *r, const struct infer_guess
 			     ? 0
 			     : r->spaces(&i->f, (int64_t)(i->f.extent / bytes), space);
 
+	i->sized |= n > 0;
 	for (unsigned k = 0; k < n && !i->p->why; k++) {
 		struct infer_guess g = *like;
 
@@ -174,5 +175,10 @@ bool infer_search(struct infer *i)
 	for (unsigned k = 0; k < sizeof(table) / sizeof(*table) && !i->p->why; k++)
 		if (operation(i, &table[k], inputs))
 			return true;
+	if (!i->sized)
+		infer_fail(i, 0,
+			   "how much it writes (%llu bytes) follows from no argument and not from "
+			   "the grid",
+			   (unsigned long long)i->f.extent);
 	return infer_fail(i, 0, "it computes nothing of what is known");
 }

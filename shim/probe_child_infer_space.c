@@ -65,6 +65,15 @@ static bool divides(int64_t d, int64_t n)
 	return d > 0 && n % d == 0;
 }
 
+/* Are there as many rows of threads, or blocks? (To an elementwise kernel, which of two sizes is
+ * the rows is all the same; this is for who reads it.) */
+static bool counts_rows(const struct infer_facts *f, int64_t v)
+{
+	if (f->grid[1] > 1 || f->block[1] > 1)
+		return (v + f->block[1] - 1) / f->block[1] == f->grid[1];
+	return v == f->grid[0];
+}
+
 /* Products of three, two, one argument; then of one and a dimension of the grid. */
 static void by_arguments(struct list *l, int64_t n)
 {
@@ -88,8 +97,11 @@ static void by_arguments(struct list *l, int64_t n)
 		for (unsigned k = i + 1; k < f->narg; k++)
 			if (divides(number(f, i), n) && number(f, k) == n / number(f, i) &&
 			    (s = next(l, 1, n))) {
-				use(s, i, "rows");
-				use(s, k, "cols");
+				bool swap = !counts_rows(f, number(f, i)) &&
+					    counts_rows(f, number(f, k));
+
+				use(s, i, swap ? "cols" : "rows");
+				use(s, k, swap ? "rows" : "cols");
 			}
 	for (unsigned i = 0; i < f->narg; i++)
 		if (number(f, i) == n && (s = next(l, 1, n)))

@@ -5,7 +5,11 @@
 
 #include "shim/probe_child_infer_run.h"
 
-enum { FILLS = 4, SLACK = 64 << 10 };
+enum {
+	FILLS = 4,
+	SLACK = 64 << 10,
+	LEAST = 64, /* bytes; fewer numbers agree by chance */
+};
 
 /* Runs it on several fillings of everything; what changed, region by region (guards included). */
 static bool spans(struct infer *i, uint8_t *seen, struct infer_span *span)
@@ -58,6 +62,9 @@ static bool writes(struct infer *i)
 		return infer_fail(i, 0, "it leaves gaps in what it writes, or writes outside");
 	i->f.out = out->arg;
 	i->f.extent = span[at].to - INFER_GUARD;
+	if (i->f.extent < LEAST)
+		return infer_fail(i, 0, "it writes %u bytes, which is too little to tell by",
+				  (unsigned)i->f.extent);
 	if (i->f.extent == out->bytes)
 		return infer_fail(i, 0, "it writes more than %zu KiB, which is not probed",
 				  out->bytes >> 10);

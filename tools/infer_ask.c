@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "shim/probe.h"
 #include "tools/infer.h"
 
 enum { ANSWER = 4096, GRACE = 5 };
@@ -112,20 +113,21 @@ static void read_answer(int fd, char *answer)
 	answer[have] = 0;
 }
 
-static void converse(const char *text, char *answer)
+/* The child's wait status, -1 if there was none. */
+static int converse(const char *text, char *answer)
 {
-	int to[2], from[2];
+	int to[2], from[2], status = -1;
 	size_t len = strlen(text);
 	pid_t pid;
 
 	answer[0] = 0;
 	signal(SIGPIPE, SIG_IGN); /* it may be gone before it is asked */
 	if (pipe2(to, O_CLOEXEC))
-		return;
+		return -1;
 	if (pipe2(from, O_CLOEXEC)) {
 		close(to[0]);
 		close(to[1]);
-		return;
+		return -1;
 	}
 	pid = fork();
 	if (!pid)
@@ -140,22 +142,24 @@ static void converse(const char *text, char *answer)
 	if (pid > 0) {
 		read_answer(from[0], answer);
 		kill(pid, SIGKILL); /* it has answered, or never will */
-		waitpid(pid, NULL, 0);
+		waitpid(pid, &status, 0);
 	}
 	close(from[0]);
 	signal(SIGPIPE, SIG_DFL);
+	return status;
 }
 
 void infer_ask(struct infer_kernel *k)
 {
 	char answer[ANSWER], *text = request(k), *why;
+	int status;
 
 	if (!text) {
 		snprintf(k->reason, sizeof(k->reason), "out of memory");
 		return;
 	}
 	log_debug("infer: %s", text);
-	converse(text, answer);
+	status = converse(text, answer);
 	free(text);
 	if (!strncmp(answer, "section\n", 8)) {
 		k->section = strdup(answer + 8);
@@ -163,6 +167,11 @@ void infer_ask(struct infer_kernel *k)
 	}
 	answer[strcspn(answer, "\n")] = 0;
 	why = strncmp(answer, "reason ", 7) ? NULL : strchr(answer + 7, ' ');
-	snprintf(k->reason, sizeof(k->reason), "%.250s",
-		 why ? why + 1 : "the probe gave no answer");
+	if (why)
+		snprintf(k->reason, sizeof(k->reason), "%.250s", why + 1);
+	else if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		snprintf(k->reason, sizeof(k->reason), INFER_WILD " (%s)",
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(k->reason, sizeof(k->reason), "the probe gave no answer in time");
 }
