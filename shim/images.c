@@ -16,7 +16,7 @@
 #include "shim/image_bytes.h"
 #include "shim/image_file.h"
 
-enum { COPY_MAX = 8 << 20 }; /* bytes of an image in anonymous memory that we keep for probes */
+enum { COPY_MAX = 8 << 20 };   /* bytes of an image in anonymous memory that we keep for probes */
 enum { SAVE_MAX = 256 << 20 }; /* bytes of all copies that images_save makes */
 
 bool images_keep_all;
@@ -205,8 +205,7 @@ int images_save(const struct image *img, const char *folder, char *path, unsigne
 		return (unsigned)snprintf(path, size, "%s", img->file) < size ? 0 : -1;
 	}
 	*offset = 0;
-	if (!img->copy ||
-	    __atomic_add_fetch(&saved, img->bytes, __ATOMIC_RELAXED) > SAVE_MAX ||
+	if (!img->copy || __atomic_add_fetch(&saved, img->bytes, __ATOMIC_RELAXED) > SAVE_MAX ||
 	    (unsigned)snprintf(path, size, "%s/%d-%u.image", folder, (int)getpid(),
 			       __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED)) >= size)
 		return -1;

@@ -42,7 +42,7 @@ static void on_signal(int sig)
 	static const char died[] = "reason no-verdict the probe crashed\n";
 	static const char wild[] = "reason no-verdict " INFER_WILD "\n";
 	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1)
-		    : inferring	   ? write(answer_fd, wild, sizeof(wild) - 1)
+		    : inferring    ? write(answer_fd, wild, sizeof(wild) - 1)
 				   : write(answer_fd, died, sizeof(died) - 1);
 
 	_exit(n > 0 ? 0 : 1);

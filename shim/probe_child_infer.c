@@ -83,8 +83,7 @@ bool infer_request_parse(struct infer *i, json_t *request)
 	p->seconds = (long)json_integer_value(json_object_get(request, "seconds"));
 	p->nmember = 1;
 	return probe_request_kernel(p, j, &p->member[0]) &&
-	       launches(i, json_object_get(j, "more")) &&
-	       arguments(i, json_object_get(j, "room"));
+	       launches(i, json_object_get(j, "more")) && arguments(i, json_object_get(j, "room"));
 }
 
 static bool pure(struct infer *i)

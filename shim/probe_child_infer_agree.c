@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each operation of opcode.def makes of its inputs, in double precision, and whether a run left
- * just that. Bytes are not compared: how a kernel rounds is the verdicts' affair, what it computes
- * is ours.
+ * What each operation of opcode.def makes of its inputs, in double precision, and whether a run
+ * left just that. Bytes are not compared: how a kernel rounds is the verdicts' affair, what it
+ * computes is ours.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct work {
 	double eps;
 	double mean, scale, top; /* of the row at hand */
 	double slope, shift;     /* of OP_scale */
-	bool finite;		 /* so is all of the row */
+	bool finite;             /* so is all of the row */
 };
 
 static struct input input(const struct infer *i, const struct op *op, enum role role,
@@ -159,7 +159,9 @@ static void line(struct work *w, const struct operand *out, const char *after, i
 /* A few units in the last place; what half a unit of an intermediate result may make of it. */
 static bool close_to(enum dtype t, double got, double want, double size, bool loose)
 {
-	double unit = t == DT_f32 ? 1e-5 : t == DT_f16 ? 3e-3 : 2.4e-2,
+	double unit = t == DT_f32   ? 1e-5
+		      : t == DT_f16 ? 3e-3
+				    : 2.4e-2,
 	       least = t == DT_f16 ? 1.2e-7 : 3e-38, most = t == DT_f16 ? 65504 : 3.38e38;
 
 	if (loose)
@@ -184,8 +186,7 @@ static bool says_nothing(const struct work *w, int64_t k)
 static bool outputs(struct work *w, const struct operand *out, const char *after, bool loose)
 {
 	int64_t rows = w->op->rows, cols = w->op->cols;
-	bool by_row = w->op->code == OP_rmsnorm || w->op->code == OP_layernorm ||
-		      w->op->code == OP_softmax;
+	bool by_row = infer_by_rows(w->op->code);
 	double size;
 
 	if (w->op->code == OP_scale)

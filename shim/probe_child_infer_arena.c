@@ -156,7 +156,6 @@ bool infer_arena_run(struct infer *i, const struct infer_launch *l, bool all)
 	       ran(p, p->cu.cuLaunchKernel(p->member[0].function, l->grid[0], l->grid[1],
 					   l->grid[2], l->block[0], l->block[1], l->block[2],
 					   l->shmem, p->stream, arg, NULL)) &&
-	       ran(p, p->cu.cuStreamSynchronize(p->stream)) &&
-	       transfer_windows(i, false, all) &&
+	       ran(p, p->cu.cuStreamSynchronize(p->stream)) && transfer_windows(i, false, all) &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "download");
 }

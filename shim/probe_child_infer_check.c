@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a guess hold? The section that it becomes is read back by the decoder that programs' launches
- * meet, for the launch as it was, with other inputs, at other sizes; what the decoder says is
- * written must be what a run writes, with the numbers that the operation makes.
+ * Does a guess hold? The section that it becomes is read back by the decoder that programs'
+ * launches meet, for the launch as it was, with other inputs, at other sizes; what the decoder says
+ * is written must be what a run writes, with the numbers that the operation makes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -232,14 +232,15 @@ bool infer_check(struct infer *i, struct infer_guess *g)
 	if (!inputs(i, g))
 		return infer_fail(i, 2, "on some inputs it does what %s does, on others not", op);
 	if (!sizes(i, g))
-		return infer_fail(i, 3,
-				  "it computes %s, but which arguments or dimensions its sizes come "
-				  "from cannot be told",
-				  op);
+		return infer_fail(
+			i, 3,
+			"it computes %s, but which arguments or dimensions its sizes come "
+			"from cannot be told",
+			op);
 	if (!infer_section(&i->f, g, params, i->section, sizeof(i->section)))
 		return infer_fail(i, 2, "its section would be too long");
 	if (try(i, g, &i->launch[0], INFER_ORDINARY) != HOLDS || !others(i, g))
-		return infer_fail(i, 4, "it computes %s in one launch, and something else in another",
-				  op);
+		return infer_fail(
+			i, 4, "it computes %s in one launch, and something else in another", op);
 	return true;
 }

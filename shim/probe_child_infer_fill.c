@@ -41,7 +41,9 @@ static double value(struct source *s, const struct operand *o, bool rows, int64_
 		return 0;
 	if (tiny && o->role == ROLE_in0)
 		return sign(s) * (1 + unit(s)) *
-		       (t == DT_f16 ? 0x1p-10 : family == INFER_TINY ? 0x1p-14 : 0x1p-24);
+		       (t == DT_f16            ? 0x1p-10
+			: family == INFER_TINY ? 0x1p-14
+					       : 0x1p-24);
 	if (tiny) /* weights far from 0, also when 1 is added */
 		return (1 + unit(s)) * 0.75;
 	switch (family) {
@@ -58,6 +60,7 @@ static double value(struct source *s, const struct operand *o, bool rows, int64_
 void infer_fill(struct infer *i, const struct op *op, enum infer_family family)
 {
 	struct source s = {.state = ++i->seed * 0x9e3779b97f4a7c15u};
+	bool rows = infer_by_rows(op->code);
 
 	infer_arena_garbage(i);
 	for (unsigned k = 0; k < op->noperand; k++) {
@@ -71,6 +74,6 @@ void infer_fill(struct infer *i, const struct op *op, enum infer_family family)
 			n *= o->size[d];
 		for (int64_t e = 0; e < n; e++)
 			probe_store((enum dtype)o->dtype, at, e,
-				    value(&s, o, op->rows > 1 || o->ndim > 1, e / op->cols, family));
+				    value(&s, o, rows, e / op->cols, family));
 	}
 }

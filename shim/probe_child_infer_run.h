@@ -66,6 +66,12 @@ const struct infer_region *infer_region(const struct infer *i, unsigned arg);
 /* What is written and read: f.out, f.extent, f.read. False: it is no kernel for us (why). */
 bool infer_traffic(struct infer *i);
 
+/* Is each element made of all of its row? */
+static inline bool infer_by_rows(enum opcode c)
+{
+	return c == OP_rmsnorm || c == OP_layernorm || c == OP_softmax;
+}
+
 /* Kinds of inputs. */
 enum infer_family {
 	INFER_ORDINARY,
@@ -91,8 +97,8 @@ bool infer_agrees(const struct infer *i, const struct op *op, const char *before
 /* Finds g->eps, g->eps_arg. False: it is no such norm after all. */
 bool infer_eps(struct infer *i, struct infer_guess *g);
 
-/* Does the guess hold on other inputs, at other sizes and for the other launches? Leaves the section
- * in i->section. */
+/* Does the guess hold on other inputs, at other sizes and for the other launches? Leaves the
+ * section in i->section. */
 bool infer_check(struct infer *i, struct infer_guess *g);
 
 /* Tries what there is to guess until one holds. */

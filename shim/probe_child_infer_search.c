@@ -54,8 +54,8 @@ static bool named(const struct infer *i, enum dtype t)
 }
 
 /*
- * What leaves 16-bit numbers as they are, or drops their sign, says nothing about their type, nor do
- * whole numbers of a copy; the name may.
+ * What leaves 16-bit numbers as they are, or drops their sign, says nothing about their type, nor
+ * do whole numbers of a copy; the name may.
  */
 static bool type_is_clear(struct infer *i, const struct infer_guess *g)
 {
@@ -67,8 +67,8 @@ static bool type_is_clear(struct infer *i, const struct infer_guess *g)
 	for (unsigned a = 0; a < INFER_ARGS; a++)
 		if (g->dtypes[a])
 			return true;
-	return infer_fail(i, 4, "it computes %s, but on f16 or on bf16? (%s)",
-			  opcode_name(g->code), name);
+	return infer_fail(i, 4, "it computes %s, but on f16 or on bf16? (%s)", opcode_name(g->code),
+			  name);
 }
 
 /* One guess, sizes included: first against the run that there is. */
@@ -88,9 +88,8 @@ static bool typed(struct infer *i, const struct row *r, const struct infer_guess
 {
 	unsigned bytes = dtype_bytes(like->type);
 	static struct infer_space space[INFER_SPACES];
-	unsigned n = i->f.extent % bytes
-			     ? 0
-			     : r->spaces(&i->f, (int64_t)(i->f.extent / bytes), space);
+	unsigned n =
+		i->f.extent % bytes ? 0 : r->spaces(&i->f, (int64_t)(i->f.extent / bytes), space);
 
 	i->sized |= n > 0;
 	for (unsigned k = 0; k < n && !i->p->why; k++) {

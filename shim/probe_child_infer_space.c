@@ -171,8 +171,8 @@ unsigned infer_spaces_elements(const struct infer_facts *f, int64_t n, struct in
 	return l.n;
 }
 
-/* Ways to say how many rows there are, as additions to *base (which says the columns, unless `rest`:
- * then they are what is left). */
+/* Ways to say how many rows there are, as additions to *base (which says the columns, unless
+ * `rest`: then they are what is left). */
 static void rows_of(struct list *l, const struct infer_space *base, int64_t n, int64_t rows,
 		    int64_t cols, int taken)
 {

@@ -21,8 +21,8 @@ static bool spans(struct infer *i, uint8_t *seen, struct infer_span *span)
 		for (unsigned r = 0; r < i->nregion; r++) {
 			size_t from = i->region[r].at - INFER_GUARD;
 
-			infer_span_add(&span[r], seen + from / 2, i->before + from,
-				       i->after + from, INFER_GUARD + i->region[r].bytes);
+			infer_span_add(&span[r], seen + from / 2, i->before + from, i->after + from,
+				       INFER_GUARD + i->region[r].bytes);
 		}
 	}
 	for (unsigned r = 0; r < i->nregion; r++) {

@@ -41,8 +41,7 @@ static bool taken(const struct inferred *f, unsigned n, const struct config *c, 
 			return true;
 	snprintf(line, sizeof(line), "[kernel %s]\n", label);
 	for (unsigned i = 0; i < n; i++)
-		if (f->kernel[i].section &&
-		    !strncmp(f->kernel[i].section, line, strlen(line)))
+		if (f->kernel[i].section && !strncmp(f->kernel[i].section, line, strlen(line)))
 			return true;
 	return false;
 }

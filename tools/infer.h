@@ -12,12 +12,12 @@
 #include "tools/listing.h"
 
 enum {
-	INFER_MOST = 48,     /* kernels that are probed */
-	INFER_LAUNCHES = 3,  /* of each, that are shown to the child */
-	INFER_PARAMS = 16,   /* more parameters, and no known operation fits */
-	INFER_BYTES = 256,   /* of parameters */
-	INFER_NAME = 180,    /* characters of a name that a line of a configuration holds */
-	INFER_SECONDS = 30,  /* for each kernel */
+	INFER_MOST = 48,    /* kernels that are probed */
+	INFER_LAUNCHES = 3, /* of each, that are shown to the child */
+	INFER_PARAMS = 16,  /* more parameters, and no known operation fits */
+	INFER_BYTES = 256,  /* of parameters */
+	INFER_NAME = 180,   /* characters of a name that a line of a configuration holds */
+	INFER_SECONDS = 30, /* for each kernel */
 };
 
 struct infer_seen {
@@ -26,18 +26,19 @@ struct infer_seen {
 };
 
 struct infer_kernel {
-	char *name;	/* mangled */
+	char *name;     /* mangled */
 	char *readable; /* as listings have it */
 	uint64_t launches, ns;
 	int device;
 	uint32_t nparam, param_bytes;
 	struct param param[INFER_PARAMS];
-	uint64_t room[INFER_PARAMS]; /* bytes behind each pointer of the first launch kept, else 0 */
+	uint64_t
+		room[INFER_PARAMS]; /* bytes behind each pointer of the first launch kept, else 0 */
 	struct infer_seen seen[INFER_LAUNCHES]; /* the smallest first */
 	unsigned nseen;
 	char *file; /* its image */
 	uint64_t offset, bytes;
-	char *section; /* what was found, label and match included */
+	char *section;    /* what was found, label and match included */
 	char reason[256]; /* or why nothing was */
 };
 

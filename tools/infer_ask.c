@@ -66,11 +66,16 @@ static char *request(const struct infer_kernel *k)
 /* In the child: a plain program of its own, whatever this command set for the traced one. */
 static void become_probe(int in, int out)
 {
-	static const char *const dropped[] = {
-		"LD_PRELOAD",	     "LD_AUDIT",	       "AUTOFUSE_RECORD",
-		"AUTOFUSE_REPORT",   "AUTOFUSE_TIMES",	       "AUTOFUSE_IMAGES",
-		"AUTOFUSE_CONTROL",  "CUDA_INJECTION64_PATH",  "NVTX_INJECTION64_PATH",
-		"CUDA_LAUNCH_BLOCKING"};
+	static const char *const dropped[] = {"LD_PRELOAD",
+					      "LD_AUDIT",
+					      "AUTOFUSE_RECORD",
+					      "AUTOFUSE_REPORT",
+					      "AUTOFUSE_TIMES",
+					      "AUTOFUSE_IMAGES",
+					      "AUTOFUSE_CONTROL",
+					      "CUDA_INJECTION64_PATH",
+					      "NVTX_INJECTION64_PATH",
+					      "CUDA_LAUNCH_BLOCKING"};
 
 	for (unsigned i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
 		unsetenv(dropped[i]);

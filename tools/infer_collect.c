@@ -9,7 +9,7 @@
 
 struct entry {
 	const struct kernel *k; /* the trace's */
-	unsigned to; /* in inferred.kernel */
+	unsigned to;            /* in inferred.kernel */
 	UT_hash_handle hh;
 };
 
@@ -69,9 +69,10 @@ static bool looks_like(struct infer_kernel *to, const struct kernel *k)
 		return refuse(to, "it has more parameters than any known operation needs");
 	for (uint32_t i = 0; i < k->nparam; i++)
 		if (k->param[i].bytes > 8 || k->param[i].bytes & (k->param[i].bytes - 1)) {
-			snprintf(to->reason, sizeof(to->reason),
-				 "parameter %u is a structure of %u bytes, which may hold addresses",
-				 i + 1, k->param[i].bytes);
+			snprintf(
+				to->reason, sizeof(to->reason),
+				"parameter %u is a structure of %u bytes, which may hold addresses",
+				i + 1, k->param[i].bytes);
 			return false;
 		}
 	return true;
@@ -140,7 +141,8 @@ static bool rooms(const struct collect *c, const struct infer_kernel *k, const s
 static bool differ(const struct infer_kernel *k, const struct infer_seen *a,
 		   const struct infer_seen *b)
 {
-	if (memcmp(a->grid, b->grid, sizeof(a->grid)) || memcmp(a->block, b->block, sizeof(a->block)))
+	if (memcmp(a->grid, b->grid, sizeof(a->grid)) ||
+	    memcmp(a->block, b->block, sizeof(a->block)))
 		return true;
 	for (uint32_t i = 0; i < k->nparam; i++)
 		if (!k->room[i] && memcmp(a->params + k->param[i].offset,
@@ -152,8 +154,8 @@ static bool differ(const struct infer_kernel *k, const struct infer_seen *a,
 /* Keeps the smallest launch, the largest, and one between. */
 static void keep(struct infer_kernel *k, const struct infer_seen *s, const uint64_t *room)
 {
-	bool smaller = k->nseen && threads(s->grid, s->block) <
-					   threads(k->seen[0].grid, k->seen[0].block);
+	bool smaller =
+		k->nseen && threads(s->grid, s->block) < threads(k->seen[0].grid, k->seen[0].block);
 
 	if (!k->nseen) {
 		memcpy(k->room, room, sizeof(k->room));

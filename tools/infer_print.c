@@ -32,8 +32,9 @@ void inferred_text(const struct inferred *f, FILE *out)
 			"that no signature knows):\n",
 			f->found, f->n);
 	else
-		fprintf(out, "\nNo signature could be inferred for the %u kernels that none "
-			     "knows.\n",
+		fprintf(out,
+			"\nNo signature could be inferred for the %u kernels that none "
+			"knows.\n",
 			f->n);
 	sections(f, out);
 	if (f->found < f->n)
@@ -58,18 +59,19 @@ json_t *inferred_json(const struct inferred *f)
 	for (unsigned i = 0; i < f->n; i++) {
 		const struct infer_kernel *k = &f->kernel[i];
 
-		json_array_append_new(
-			list, json_pack("{s:s?, s:s, s:I, s:s}", "kernel", shown(k), "mangled",
-					k->name, "launches", (json_int_t)k->launches,
-					k->section ? "section" : "reason",
-					k->section ? k->section : k->reason));
+		json_array_append_new(list, json_pack("{s:s?, s:s, s:I, s:s}", "kernel", shown(k),
+						      "mangled", k->name, "launches",
+						      (json_int_t)k->launches,
+						      k->section ? "section" : "reason",
+						      k->section ? k->section : k->reason));
 	}
 	return list;
 }
 
 void inferred_file(const struct inferred *f, FILE *out)
 {
-	fprintf(out, "; Inferred by `autofuse trace --infer`: claims, not proof. Before anything is "
-		     "fused, a probe and\n; live checks compare byte by byte.\n");
+	fprintf(out,
+		"; Inferred by `autofuse trace --infer`: claims, not proof. Before anything is "
+		"fused, a probe and\n; live checks compare byte by byte.\n");
 	sections(f, out);
 }

@@ -35,7 +35,8 @@ static int usage(void)
 {
 	log_warn("usage: autofuse trace [--json] [--all] [-o FILE] [--record FILE] [--perfetto "
 		 "FILE] "
-		 "[--html FILE] [--infer[=FILE]] [--option=value ...] [-f FILE.ini] RECORDING | -- app [args]");
+		 "[--html FILE] [--infer[=FILE]] [--option=value ...] [-f FILE.ini] RECORDING | -- "
+		 "app [args]");
 	return EXIT_USAGE;
 }
 

@@ -23,6 +23,8 @@ static real number(float v)
 {
 #ifdef STRANGERS_BF16
 	return __float2bfloat16(v);
+#elif defined(STRANGERS_FP16)
+	return __float2half(v);
 #else
 	return v;
 #endif
@@ -79,6 +81,8 @@ int main(int argc, char **argv)
 		zeta<<<n / 128, 64>>>(g, t);
 		eta<<<blocks, 256>>>(u, b, t, n);
 		theta<<<n / 128, 128>>>(t, w);
+		iota<<<blocks, 64>>>(u, t, o, n / 4);
+		kappa<<<blocks, 64>>>(s, u, b, n);
 		less<<<blocks, 256>>>(b, t, o, n);
 		counting<<<blocks, 256>>>(s, u, b, n);
 		spilling<<<blocks, 256>>>(u, s, t, n);

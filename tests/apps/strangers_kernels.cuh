@@ -8,6 +8,7 @@
 #define AF_TESTS_APPS_STRANGERS_KERNELS_CUH
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #ifdef STRANGERS_BF16
 typedef __nv_bfloat16 real;
@@ -18,6 +19,16 @@ static __device__ __forceinline__ float get(real v)
 static __device__ __forceinline__ real put(float v)
 {
 	return __float2bfloat16(v);
+}
+#elif defined(STRANGERS_FP16)
+typedef __half real;
+static __device__ __forceinline__ float get(real v)
+{
+	return __half2float(v);
+}
+static __device__ __forceinline__ real put(float v)
+{
+	return __float2half(v);
 }
 #else
 typedef float real;
@@ -133,6 +144,26 @@ __global__ void theta(real *x, const real *w)
 	float v = get(*p);
 
 	*p = put(v * rsqrtf(block_total(v * v) / 128 + 1e-5f) * get(w[threadIdx.x]));
+}
+
+/* Told how many fours there are: out = a * b. */
+__global__ void iota(real *out, const real *a, const real *b, int fours)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < fours)
+		for (int k = 4 * i; k < 4 * i + 4; k++)
+			out[k] = put(get(a[k]) * get(b[k]));
+}
+
+/* Whole fours only, what is left over stays as it was: out = a + b. */
+__global__ void kappa(real *out, const real *a, const real *b, int n)
+{
+	int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+
+	if (i + 3 < n)
+		for (int k = i; k < i + 4; k++)
+			out[k] = put(get(a[k]) + get(b[k]));
 }
 
 /* From here on: not what it looks like. */
