@@ -63,10 +63,15 @@ struct infer_guess {
 	bool plus_one;
 	struct infer_space space;
 	bool pinned[INFER_ARGS]; /* the size holds for this value only */
+	bool free[INFER_ARGS];   /* a number without a role that may have any value */
 	int eps_arg;             /* argument that holds it, or -1 */
 	double eps;              /* as far as is known, else 0 */
 	bool eps_known;          /* a constant of the code, to be written down */
 };
+
+/* The parameter as a real number: true if it is one beyond doubt (small integers are none). */
+bool infer_real(const struct infer_arg *a, const uint8_t *params, double *v);
+void infer_set_real(const struct infer_arg *a, uint8_t *params, double v);
 
 /* Writes the lines behind the section's own and behind `match`. False if they do not fit. */
 bool infer_section(const struct infer_facts *f, const struct infer_guess *g, const uint8_t *params,

@@ -210,6 +210,24 @@ static bool inputs(struct infer *i, const struct infer_guess *g)
 	return true;
 }
 
+/* A constant that the formula leaves open may be any. */
+static void free_constants(struct infer *i, struct infer_guess *g)
+{
+	double v;
+
+	for (unsigned a = 0; a < i->f.narg && g->code == OP_scale; a++) {
+		struct infer_launch l = i->launch[0];
+
+		if (!infer_real(&i->f.arg[a], l.params, &v))
+			continue;
+		infer_set_real(&i->f.arg[a], l.params, -1.75 * v);
+		g->free[a] = true;
+		if (!infer_section(&i->f, g, l.params, i->section, sizeof(i->section)) ||
+		    try(i, g, &l, INFER_ORDINARY) != HOLDS)
+			g->free[a] = false;
+	}
+}
+
 /* Launches that the section speaks of, too. */
 static bool others(struct infer *i, const struct infer_guess *g)
 {
@@ -237,6 +255,7 @@ bool infer_check(struct infer *i, struct infer_guess *g)
 			"it computes %s, but which arguments or dimensions its sizes come "
 			"from cannot be told",
 			op);
+	free_constants(i, g);
 	if (!infer_section(&i->f, g, params, i->section, sizeof(i->section)))
 		return infer_fail(i, 2, "its section would be too long");
 	if (try(i, g, &i->launch[0], INFER_ORDINARY) != HOLDS || !others(i, g))

@@ -111,26 +111,6 @@ static bool usual(double eps, enum dtype t, double *exact)
 	return false;
 }
 
-static double scalar(const struct infer_arg *a, const uint8_t *params)
-{
-	double d;
-	float f;
-
-	if (a->bytes == 8) {
-		memcpy(&d, params + a->offset, 8);
-		return d;
-	}
-	memcpy(&f, params + a->offset, 4);
-	return f;
-}
-
-static void set_scalar(const struct infer_arg *a, uint8_t *params, double v)
-{
-	float f = (float)v;
-
-	memcpy(params + a->offset, a->bytes == 8 ? (void *)&v : (void *)&f, a->bytes);
-}
-
 /* Does eps follow the argument, to numbers far apart? */
 static bool follows(struct infer *i, const struct infer_guess *g, const struct infer_arg *a)
 {
@@ -140,7 +120,7 @@ static bool follows(struct infer *i, const struct infer_guess *g, const struct i
 	for (unsigned k = 0; k < 2; k++) {
 		struct infer_launch l = i->launch[0];
 
-		set_scalar(a, l.params, to[k]);
+		infer_set_real(a, l.params, to[k]);
 		if (!measure(i, g, &l, &eps) || !about(eps, to[k], g->type))
 			return false;
 	}
@@ -155,14 +135,12 @@ bool infer_eps(struct infer *i, struct infer_guess *g)
 		return false;
 	for (unsigned a = 0; a < i->f.narg; a++) {
 		const struct infer_arg *arg = &i->f.arg[a];
-		double v = arg->pointer || (arg->bytes != 4 && arg->bytes != 8)
-				   ? 0
-				   : scalar(arg, i->launch[0].params);
+		double v;
 		struct infer_guess with = *g;
 
 		with.eps_arg = (int)a;
-		if (isfinite(v) && v > 1e-15 && v <= 1 && about(eps, v, g->type) &&
-		    follows(i, &with, arg)) {
+		if (infer_real(arg, i->launch[0].params, &v) && v > 0 && v <= 1 &&
+		    about(eps, v, g->type) && follows(i, &with, arg)) {
 			g->eps_arg = (int)a;
 			g->eps = v;
 			return true;

@@ -41,6 +41,10 @@ struct infer {
 	char *first[2];       /* the same of the first run */
 	uint64_t seed;
 	bool sized; /* what is written may follow from something */
+	/* Not 0: only elements of so many bytes are looked at, and only part of what is written, to
+	 * say why the whole of it fits nothing. */
+	unsigned part;
+	uint64_t whole; /* bytes */
 	char section[INFER_TEXT];
 	char why[256]; /* why there is none; what came closest */
 	int close;     /* how close that came */

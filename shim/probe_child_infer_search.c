@@ -80,6 +80,10 @@ static bool sized(struct infer *i, struct infer_guess *g)
 	    !infer_decode(i, i->section, &i->launch[0], &op) ||
 	    !infer_agrees(i, &op, i->first[0], i->first[1], 0, is_norm(g->code)))
 		return false;
+	if (i->part)
+		return infer_fail(
+			i, 5, "it does what %s does, and writes %llu bytes outside of that",
+			opcode_name(g->code), (unsigned long long)(i->whole - i->f.extent));
 	infer_fail(i, 1, "it does what %s does, but only almost", opcode_name(g->code));
 	return (!is_norm(g->code) || infer_eps(i, g)) && infer_check(i, g);
 }
@@ -92,6 +96,8 @@ static bool typed(struct infer *i, const struct row *r, const struct infer_guess
 		i->f.extent % bytes ? 0 : r->spaces(&i->f, (int64_t)(i->f.extent / bytes), space);
 
 	i->sized |= n > 0;
+	if (i->part && i->part != bytes)
+		return false;
 	for (unsigned k = 0; k < n && !i->p->why; k++) {
 		struct infer_guess g = *like;
 
@@ -163,6 +169,35 @@ static bool operation(struct infer *i, const struct row *r, unsigned inputs)
 	return assign(i, r, g.inout, &g);
 }
 
+static bool operations(struct infer *i, unsigned inputs)
+{
+	for (unsigned k = 0; k < sizeof(table) / sizeof(*table) && !i->p->why; k++)
+		if (operation(i, &table[k], inputs))
+			return true;
+	return false;
+}
+
+/* Would it be something known if it wrote a little less? For the reason only. */
+static void less(struct infer *i, unsigned inputs)
+{
+	enum { LITTLE = 4096 };
+
+	i->whole = i->f.extent;
+	for (unsigned a = 0; a < i->f.narg && i->close < 5; a++)
+		for (unsigned bytes = 2; bytes <= 4; bytes += 2) {
+			int64_t end = i->f.arg[a].pointer ? 0 : i->f.arg[a].value;
+
+			if (end <= 0 || end > (int64_t)1 << 40)
+				continue;
+			end *= bytes;
+			if ((uint64_t)end >= i->whole || i->whole - (uint64_t)end > LITTLE)
+				continue;
+			i->f.extent = (uint64_t)end;
+			i->part = bytes;
+			operations(i, inputs);
+		}
+}
+
 bool infer_search(struct infer *i)
 {
 	unsigned inputs = 0;
@@ -171,9 +206,9 @@ bool infer_search(struct infer *i)
 		inputs += i->f.arg[a].pointer && i->f.read[a];
 	if (!inputs)
 		return infer_fail(i, 0, "what it writes does not depend on what it could read");
-	for (unsigned k = 0; k < sizeof(table) / sizeof(*table) && !i->p->why; k++)
-		if (operation(i, &table[k], inputs))
-			return true;
+	if (operations(i, inputs))
+		return true;
+	less(i, inputs);
 	if (!i->sized)
 		infer_fail(i, 0,
 			   "how much it writes (%llu bytes) follows from no argument and not from "

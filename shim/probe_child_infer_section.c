@@ -27,26 +27,31 @@ static void add(struct out *o, const char *fmt, ...)
 		o->used = o->size - 1; /* infer_section sees that it is full */
 }
 
-/* A real number that is one beyond doubt; small integers are integers. */
-static bool is_real(const struct infer_arg *a, const uint8_t *p, double *v)
+bool infer_real(const struct infer_arg *a, const uint8_t *params, double *v)
 {
 	float f;
 
-	if (a->bytes != 4 && a->bytes != 8)
+	if (a->pointer || (a->bytes != 4 && a->bytes != 8))
 		return false;
 	if (a->bytes == 8) {
-		memcpy(v, p, 8);
+		memcpy(v, params + a->offset, 8);
 	} else {
-		memcpy(&f, p, 4);
+		memcpy(&f, params + a->offset, 4);
 		*v = f;
 	}
 	return isfinite(*v) && fabs(*v) > 1e-20 && fabs(*v) < 1e20;
 }
 
+void infer_set_real(const struct infer_arg *a, uint8_t *params, double v)
+{
+	float f = (float)v;
+
+	memcpy(params + a->offset, a->bytes == 8 ? (void *)&v : (void *)&f, a->bytes);
+}
+
 /* " -=7": the value is a constant of what was seen. */
 static void demand(struct out *o, const struct infer_arg *a, const uint8_t *params)
 {
-	const uint8_t *p = params + a->offset;
 	uint64_t bits = 0;
 	double v;
 	char real[40];
@@ -55,8 +60,8 @@ static void demand(struct out *o, const struct infer_arg *a, const uint8_t *para
 		add(o, " -");
 		return;
 	}
-	memcpy(&bits, p, a->bytes);
-	if (bits && is_real(a, p, &v)) {
+	memcpy(&bits, params + a->offset, a->bytes);
+	if (infer_real(a, params, &v)) {
 		snprintf(real, sizeof(real), a->bytes == 8 ? "%.17g" : "%.9g", v);
 		add(o, " -=%s%s", real, strpbrk(real, ".e") ? "" : ".0");
 	} else if (a->bytes == 4) {
@@ -88,7 +93,7 @@ static void word(struct out *o, const struct infer_facts *f, const struct infer_
 				add(o, "=%" PRId64, a->value);
 			return;
 		}
-	if (a->pointer)
+	if (a->pointer || g->free[i])
 		add(o, " -");
 	else
 		demand(o, a, params);

@@ -78,29 +78,52 @@ static void complete(struct inferred *f, unsigned n, const struct config *c)
 	f->found += whole != NULL;
 }
 
+/* Is there anything to ask about it? Else its reason says why not. */
+static bool can_ask(struct infer_kernel *k, unsigned asked)
+{
+	if (k->reason[0])
+		return false;
+	if (k->file && k->nseen && asked < INFER_MOST)
+		return true;
+	if (asked >= INFER_MOST)
+		snprintf(k->reason, sizeof(k->reason), "%u others take more time; not probed",
+			 INFER_MOST);
+	else
+		snprintf(k->reason, sizeof(k->reason), "%s",
+			 k->file ? "no launch of it can be shown to the probe"
+				 : "its code cannot be found again");
+	return false;
+}
+
+static void finish(struct inferred *f, struct infer_asked *a, const struct config *c)
+{
+	infer_finish(a);
+	if (a->kernel->section)
+		complete(f, (unsigned)(a->kernel - f->kernel), c);
+}
+
+/* A few at a time; their answers in order. */
 static void probe(struct inferred *f, const struct config *c)
 {
+	struct infer_asked ring[INFER_ABREAST];
+	unsigned asked = 0, done = 0;
 	struct status say;
 
 	status_start(&say, true);
-	for (unsigned i = 0, asked = 0; i < f->n; i++) {
-		struct infer_kernel *k = &f->kernel[i];
-
+	for (unsigned i = 0; i < f->n; i++) {
 		status_say(&say, "probing kernel %u of %u", i + 1, f->n);
-		if (k->reason[0])
+		if (!can_ask(&f->kernel[i], asked))
 			continue;
-		if (!k->file || !k->nseen)
-			snprintf(k->reason, sizeof(k->reason), "%s",
-				 k->file ? "no launch of it can be shown to the probe"
-					 : "its code cannot be found again");
-		else if (asked++ >= INFER_MOST)
-			snprintf(k->reason, sizeof(k->reason),
-				 "%u others take more time; not probed", INFER_MOST);
+		if (asked - done == INFER_ABREAST)
+			finish(f, &ring[done++ % INFER_ABREAST], c);
+		if (infer_start(&ring[asked % INFER_ABREAST], &f->kernel[i]))
+			asked++;
 		else
-			infer_ask(k);
-		if (k->section)
-			complete(f, i, c);
+			snprintf(f->kernel[i].reason, sizeof(f->kernel[i].reason),
+				 "no process can be made");
 	}
+	while (done < asked)
+		finish(f, &ring[done++ % INFER_ABREAST], c);
 	status_end(&say);
 }
 

@@ -7,6 +7,7 @@
 #define AF_TOOLS_INFER_H
 
 #include <jansson.h>
+#include <sys/types.h>
 
 #include "config/config.h"
 #include "tools/listing.h"
@@ -18,6 +19,7 @@ enum {
 	INFER_BYTES = 256,  /* of parameters */
 	INFER_NAME = 180,   /* characters of a name that a line of a configuration holds */
 	INFER_SECONDS = 30, /* for each kernel */
+	INFER_ABREAST = 4,  /* children at a time */
 };
 
 struct infer_seen {
@@ -54,8 +56,15 @@ void inferred_free(struct inferred *f);
 
 /* Collects the kernels that no decoder knows, with launches to show. 0 or -1. */
 int infer_collect(struct inferred *f, const char *recording);
-/* Asks a child: fills section (the lines behind `match`) or reason. */
-void infer_ask(struct infer_kernel *k);
+/* Asks a child about a kernel. False if there is none; else infer_finish waits for its answer and
+ * fills section (the lines behind `match`) or reason. */
+struct infer_asked {
+	struct infer_kernel *kernel;
+	pid_t pid;
+	int fd;
+};
+bool infer_start(struct infer_asked *a, struct infer_kernel *k);
+void infer_finish(struct infer_asked *a);
 
 /* For people, as JSON, and as a file that AUTOFUSE_CONFIG may name. */
 void inferred_text(const struct inferred *f, FILE *out);

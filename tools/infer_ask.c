@@ -79,6 +79,7 @@ static void become_probe(int in, int out)
 
 	for (unsigned i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
 		unsetenv(dropped[i]);
+	signal(SIGPIPE, SIG_DFL);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	if (log_level < LOG_INFO) {
@@ -118,54 +119,52 @@ static void read_answer(int fd, char *answer)
 	answer[have] = 0;
 }
 
-/* The child's wait status, -1 if there was none. */
-static int converse(const char *text, char *answer)
+bool infer_start(struct infer_asked *a, struct infer_kernel *k)
 {
-	int to[2], from[2], status = -1;
-	size_t len = strlen(text);
-	pid_t pid;
+	int to[2], from[2];
+	char *text = request(k);
+	size_t len = text ? strlen(text) : 0;
 
-	answer[0] = 0;
-	signal(SIGPIPE, SIG_IGN); /* it may be gone before it is asked */
-	if (pipe2(to, O_CLOEXEC))
-		return -1;
+	*a = (struct infer_asked){.kernel = k, .fd = -1};
+	if (!text || pipe2(to, O_CLOEXEC)) {
+		free(text);
+		return false;
+	}
 	if (pipe2(from, O_CLOEXEC)) {
 		close(to[0]);
 		close(to[1]);
-		return -1;
+		free(text);
+		return false;
 	}
-	pid = fork();
-	if (!pid)
-		signal(SIGPIPE, SIG_DFL);
-	if (!pid)
+	log_debug("infer: %s", text);
+	signal(SIGPIPE, SIG_IGN); /* it may be gone before it is asked */
+	a->pid = fork();
+	if (!a->pid)
 		become_probe(to[0], from[1]);
 	close(to[0]);
 	close(from[1]);
-	if (pid > 0 && write(to[1], text, len) != (ssize_t)len) /* a pipe holds a request */
-		log_debug("probe: did not take its request");
-	close(to[1]);
-	if (pid > 0) {
-		read_answer(from[0], answer);
-		kill(pid, SIGKILL); /* it has answered, or never will */
-		waitpid(pid, &status, 0);
-	}
-	close(from[0]);
+	if (a->pid > 0 && write(to[1], text, len) != (ssize_t)len) /* a pipe holds a request */
+		log_debug("infer: it did not take its request");
 	signal(SIGPIPE, SIG_DFL);
-	return status;
+	close(to[1]);
+	free(text);
+	if (a->pid > 0)
+		a->fd = from[0];
+	else
+		close(from[0]);
+	return a->pid > 0;
 }
 
-void infer_ask(struct infer_kernel *k)
+void infer_finish(struct infer_asked *a)
 {
-	char answer[ANSWER], *text = request(k), *why;
-	int status;
+	struct infer_kernel *k = a->kernel;
+	char answer[ANSWER], *why;
+	int status = -1;
 
-	if (!text) {
-		snprintf(k->reason, sizeof(k->reason), "out of memory");
-		return;
-	}
-	log_debug("infer: %s", text);
-	status = converse(text, answer);
-	free(text);
+	read_answer(a->fd, answer);
+	close(a->fd);
+	kill(a->pid, SIGKILL); /* it has answered, or never will */
+	waitpid(a->pid, &status, 0);
 	if (!strncmp(answer, "section\n", 8)) {
 		k->section = strdup(answer + 8);
 		return;
@@ -174,7 +173,7 @@ void infer_ask(struct infer_kernel *k)
 	why = strncmp(answer, "reason ", 7) ? NULL : strchr(answer + 7, ' ');
 	if (why)
 		snprintf(k->reason, sizeof(k->reason), "%.250s", why + 1);
-	else if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+	else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 		snprintf(k->reason, sizeof(k->reason), INFER_WILD " (%s)",
 			 strsignal(WTERMSIG(status)));
 	else
