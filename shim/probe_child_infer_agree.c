@@ -183,7 +183,7 @@ static bool close_to(enum dtype t, double got, double want, double size, bool lo
 		return isnan(got);
 	if (fabs(want) > most) /* infinite, or the largest there is */
 		return got * want > 0 && fabs(got) >= 0.99 * most;
-	return fabs(got - want) <= unit * fabs(want) + 1e-6 * size + least;
+	return fabs(got - want) <= unit * fabs(want) + (loose ? 1e-3 : 1e-5) * size + least;
 }
 
 /* Results that depend on how a kernel treats what is not finite are nobody's claim. */

@@ -201,8 +201,10 @@ static bool sizes(struct infer *i, struct infer_guess *g)
 
 static bool inputs(struct infer *i, const struct infer_guess *g)
 {
-	static const enum infer_family family[] = {INFER_ORDINARY, INFER_WIDE, INFER_SPECIAL,
-						   INFER_TINY, INFER_ORDINARY};
+	static const enum infer_family family[] = {INFER_ORDINARY, INFER_WIDE,      INFER_SPECIAL,
+						   INFER_TINY,     INFER_ONE_SIDED, INFER_SPIKES,
+						   INFER_SPIKES,   INFER_SPIKES,    INFER_SPIKES,
+						   INFER_SPIKES,   INFER_ORDINARY};
 
 	for (unsigned k = 0; k < sizeof(family) / sizeof(*family); k++)
 		if (try(i, g, &i->launch[0], family[k]) != HOLDS)

@@ -47,6 +47,10 @@ static double value(struct source *s, const struct operand *o, bool rows, int64_
 	if (tiny) /* weights far from 0, also when 1 is added */
 		return (1 + unit(s)) * 0.75;
 	switch (family) {
+	case INFER_ONE_SIDED:
+		return 0.5 + unit(s);
+	case INFER_SPIKES:
+		return o->role != ROLE_in0 ? gauss(s) : sign(s) * (1 + unit(s)) * 0x1p-9;
 	case INFER_WIDE:
 		return wide(s, t, rows);
 	case INFER_SPECIAL:
@@ -54,6 +58,18 @@ static double value(struct source *s, const struct operand *o, bool rows, int64_
 		return special(s, t, rows && (o->role != ROLE_in0 || row % 4 != 3));
 	default:
 		return gauss(s);
+	}
+}
+
+/* Spikes of each row: somewhere, or first, or last. */
+static void spikes(struct source *s, enum dtype t, char *at, int64_t rows, int64_t cols)
+{
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t c[] = {0, cols - 1, below(s, cols), below(s, cols)};
+		unsigned from = (unsigned)below(s, 4), n = 1 + (unsigned)below(s, 3);
+
+		for (unsigned k = from; k < from + n; k++)
+			probe_store(t, at, r * cols + c[k % 4], sign(s) * (1 + 7 * unit(s)));
 	}
 }
 
@@ -75,5 +91,7 @@ void infer_fill(struct infer *i, const struct op *op, enum infer_family family)
 		for (int64_t e = 0; e < n; e++)
 			probe_store((enum dtype)o->dtype, at, e,
 				    value(&s, o, rows, e / op->cols, family));
+		if (family == INFER_SPIKES && o->role == ROLE_in0)
+			spikes(&s, (enum dtype)o->dtype, at, n / op->cols, op->cols);
 	}
 }

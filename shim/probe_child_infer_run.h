@@ -79,10 +79,12 @@ static inline bool infer_by_rows(enum opcode c)
 /* Kinds of inputs. */
 enum infer_family {
 	INFER_ORDINARY,
-	INFER_WIDE,    /* over many binades, with zeros */
-	INFER_TINY,    /* rows so small that eps counts; a bias is 0 */
-	INFER_TINIER,  /* even smaller */
-	INFER_SPECIAL, /* zeros, huge numbers, Inf, NaN */
+	INFER_ONE_SIDED, /* no two numbers cancel */
+	INFER_SPIKES,    /* a few elements decide: each must count, and none for another */
+	INFER_WIDE,      /* over many binades, with zeros */
+	INFER_TINY,      /* rows so small that eps counts; a bias is 0 */
+	INFER_TINIER,    /* even smaller */
+	INFER_SPECIAL,   /* zeros, huge numbers, Inf, NaN */
 };
 /* Fills the operands of the op with such numbers, the rest with garbage. */
 void infer_fill(struct infer *i, const struct op *op, enum infer_family family);

@@ -96,7 +96,7 @@ static bool typed(struct infer *i, const struct row *r, const struct infer_guess
 		i->f.extent % bytes ? 0 : r->spaces(&i->f, (int64_t)(i->f.extent / bytes), space);
 
 	i->sized |= n > 0;
-	if (i->part && i->part != bytes)
+	if (i->part && (i->part != bytes || infer_by_rows(r->code)))
 		return false;
 	for (unsigned k = 0; k < n && !i->p->why; k++) {
 		struct infer_guess g = *like;

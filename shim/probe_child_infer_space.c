@@ -195,7 +195,7 @@ static void rows_of(struct list *l, const struct infer_space *base, int64_t n, i
 		if (i != taken && number(f, (unsigned)i) == n && START())
 			use(s, (unsigned)i, "n");
 	for (unsigned d = 0; d < 3; d++)
-		if (f->grid[d] == rows && (d == 0 || rows > 1) && START()) {
+		if (f->grid[d] == rows && START()) {
 			if (d)
 				key(s, "rows  = grid.%c\n", axis[d]);
 			s->grid |= (uint8_t)(1 << d);

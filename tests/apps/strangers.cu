@@ -83,6 +83,11 @@ int main(int argc, char **argv)
 		theta<<<n / 128, 128>>>(t, w);
 		iota<<<blocks, 64>>>(u, t, o, n / 4);
 		kappa<<<blocks, 64>>>(s, u, b, n);
+		lambda_<<<dim3(1, rows), 96>>>(x, s, u, cols / 4);
+		mu<<<rows, 64>>>(t, u, w, cols);
+		nu<<<2, 64>>>(t, s, n);
+		omicron<<<rows, 32>>>(u, s, w, b, cols, 1e-5f);
+		xi<<<rows, 32>>>(t, rows, cols);
 		less<<<blocks, 256>>>(b, t, o, n);
 		counting<<<blocks, 256>>>(s, u, b, n);
 		spilling<<<blocks, 256>>>(u, s, t, n);

@@ -166,6 +166,73 @@ __global__ void kappa(real *out, const real *a, const real *b, int n)
 			out[k] = put(get(a[k]) + get(b[k]));
 }
 
+/* A norm with weights in float and no room for doubt in its grid: rows are grid.y; columns in fours. */
+__global__ void lambda_(const float *w, const real *x, real *out, int fours)
+{
+	int cols = 4 * fours;
+	float ss = 0;
+
+	x += (size_t)blockIdx.y * cols;
+	out += (size_t)blockIdx.y * cols;
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		ss += get(x[i]) * get(x[i]);
+	float s = rsqrtf(block_total(ss) / cols + 1e-5f);
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		out[i] = put(get(x[i]) * s * w[i]);
+}
+
+/* A row of bias to every row. */
+__global__ void mu(real *out, const real *x, const real *bias, int cols)
+{
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		out[(size_t)blockIdx.x * cols + i] = put(get(x[(size_t)blockIdx.x * cols + i]) + get(bias[i]));
+}
+
+/* The gelu of engineers, all elements by few threads. */
+__global__ void nu(const real *x, real *out, int n)
+{
+	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+		float v = get(x[i]);
+
+		out[i] = put(0.5f * v * (1.0f + tanhf(0.7978845608f * (v + 0.044715f * v * v * v))));
+	}
+}
+
+/* A softmax of each row. */
+__global__ void xi(real *x, int rows, int cols)
+{
+	float top = -3e38f, sum = 0;
+
+	x += (size_t)blockIdx.x * cols;
+	for (int i = threadIdx.x; i < cols; i += 32)
+		top = fmaxf(top, get(x[i]));
+	for (int d = 16; d > 0; d /= 2)
+		top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, d));
+	for (int i = threadIdx.x; i < cols; i += 32)
+		sum += expf(get(x[i]) - top);
+	sum = warp_total(sum);
+	if ((int)blockIdx.x < rows)
+		for (int i = threadIdx.x; i < cols; i += 32)
+			x[i] = put(expf(get(x[i]) - top) / sum);
+}
+
+/* A layer norm. */
+__global__ void omicron(real *out, const real *x, const real *w, const real *b, int cols, float eps)
+{
+	float sum = 0, ss = 0;
+
+	x += (size_t)blockIdx.x * cols;
+	out += (size_t)blockIdx.x * cols;
+	for (int i = threadIdx.x; i < cols; i += 32)
+		sum += get(x[i]);
+	float mean = warp_total(sum) / cols;
+	for (int i = threadIdx.x; i < cols; i += 32)
+		ss += (get(x[i]) - mean) * (get(x[i]) - mean);
+	float s = rsqrtf(warp_total(ss) / cols + eps);
+	for (int i = threadIdx.x; i < cols; i += 32)
+		out[i] = put((get(x[i]) - mean) * s * get(w[i]) + get(b[i]));
+}
+
 /* From here on: not what it looks like. */
 
 /* a - b */
