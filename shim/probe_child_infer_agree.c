@@ -120,7 +120,9 @@ static double element(const struct work *w, int64_t k, int64_t c, double *size)
 	case OP_rmsnorm:
 	case OP_layernorm:
 		v = w->op->code == OP_layernorm ? (x - w->mean) * w->scale : x * w->scale;
-		*size = (fabs(x) + fabs(w->op->code == OP_layernorm ? w->mean : 0)) * w->scale;
+		*size = fabs(x) * w->scale;
+		if (w->op->code == OP_layernorm) /* the mean is as exact as the row is large */
+			*size += fabs(w->mean) * w->scale + 1;
 		if (w->weight.at) {
 			double g = get(&w->weight, c) + w->op->plus_one;
 

@@ -69,6 +69,8 @@ void infer_finish(struct infer_asked *a);
 /* For people, as JSON, and as a file that AUTOFUSE_CONFIG may name. */
 void inferred_text(const struct inferred *f, FILE *out);
 json_t *inferred_json(const struct inferred *f);
+/* Do the signatures in use come from this file, among others? Then it is added to. */
+bool inferred_in_use(const struct config *c, const char *path);
 void inferred_file(const struct inferred *f, FILE *out);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/infer.h"
 #include "tools/text.h"
@@ -28,14 +29,14 @@ void inferred_text(const struct inferred *f, FILE *out)
 	}
 	if (f->found)
 		fprintf(out,
-			"\nSections for your configuration, inferred by probing (%u of %u kernels "
+			"\nSections for your configuration, inferred by probing (%u of %u kernel%s "
 			"that no signature knows):\n",
-			f->found, f->n);
+			f->found, f->n, f->n == 1 ? "" : "s");
 	else
 		fprintf(out,
-			"\nNo signature could be inferred for the %u kernels that none "
+			"\nNo signature could be inferred for the %u kernel%s that none "
 			"knows.\n",
-			f->n);
+			f->n, f->n == 1 ? "" : "s");
 	sections(f, out);
 	if (f->found < f->n)
 		fprintf(out, "\nNot inferred:\n");
@@ -68,8 +69,22 @@ json_t *inferred_json(const struct inferred *f)
 	return list;
 }
 
+bool inferred_in_use(const struct config *c, const char *path)
+{
+	struct stat st, used;
+
+	for (const struct config_kernel *k = c->kernel; k && !stat(path, &st); k = k->next)
+		if (!stat(k->file, &used) && st.st_dev == used.st_dev && st.st_ino == used.st_ino)
+			return true;
+	return false;
+}
+
 void inferred_file(const struct inferred *f, FILE *out)
 {
+	if (!fseek(out, 0, SEEK_END) && ftell(out) > 0) { /* added to what is there */
+		sections(f, out);
+		return;
+	}
 	fprintf(out,
 		"; Inferred by `autofuse trace --infer`: claims, not proof. Before anything is "
 		"fused, a probe and\n; live checks compare byte by byte.\n");

@@ -151,8 +151,8 @@ static void perfetto(const struct listing *l, const struct listing_view *v, FILE
 }
 
 /* One of the files beside the listing. With several processes each has its own (%p). */
-static int write_file(const char *name, const char *source, const struct listing *l,
-		      const struct listing_view *v,
+static int write_file(const char *name, const char *mode, const char *source,
+		      const struct listing *l, const struct listing_view *v,
 		      void (*write)(const struct listing *l, const struct listing_view *v, FILE *f))
 {
 	char to[PATH_MAX];
@@ -161,7 +161,7 @@ static int write_file(const char *name, const char *source, const struct listing
 	if (!name)
 		return 0;
 	path_of(to, sizeof(to), name, source);
-	f = fopen(to, "we");
+	f = fopen(to, mode);
 	if (f)
 		write(l, v, f);
 	if (f && !fclose(f))
@@ -179,6 +179,7 @@ static void sections(const struct listing *l, const struct listing_view *v, FILE
 static int list(const struct request *q, const char *path, const char *source)
 {
 	struct listing_view v = {.lines = q->all ? UINT_MAX : LINES, .source = source};
+	bool added = q->sections && inferred_in_use(q->config, q->sections);
 	struct inferred *inferred = NULL;
 	struct recording r;
 	int rc;
@@ -198,9 +199,9 @@ static int list(const struct request *q, const char *path, const char *source)
 	if (inferred && !q->json)
 		inferred_text(inferred, q->out);
 	rc = trace_errors(r.trace) ? EXIT_BAD_INPUT : 0;
-	if (write_file(q->perfetto, path, r.listing, &v, perfetto) ||
-	    write_file(q->html, path, r.listing, &v, page_write) ||
-	    write_file(q->sections, path, r.listing, &v, sections))
+	if (write_file(q->perfetto, "we", path, r.listing, &v, perfetto) ||
+	    write_file(q->html, "we", path, r.listing, &v, page_write) ||
+	    write_file(q->sections, added ? "ae" : "we", path, r.listing, &v, sections))
 		rc = EXIT_FAILED;
 	inferred_free(inferred);
 	recording_free(&r);
