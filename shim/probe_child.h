@@ -107,6 +107,8 @@ bool probe_ok(struct probe *p, CUresult rc, const char *what);
 
 /* Finds the driver, makes a context, loads the images and our kernels. */
 bool probe_device_open(struct probe *p);
+/* The same without ours. */
+bool probe_device_open_theirs(struct probe *p);
 bool probe_launch(struct probe *p, const struct fused_launch *l);
 
 /* Lays the arena out for as many of the asked rows as are good to run at once. */

@@ -113,7 +113,7 @@ bool infer_answer(struct probe *p, json_t *request, char *section, size_t size)
 	if (!i)
 		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
 	i->p = p;
-	ok = infer_request_parse(i, request) && probe_device_open(p) && pure(i) &&
+	ok = infer_request_parse(i, request) && probe_device_open_theirs(p) && pure(i) &&
 	     infer_arena_open(i) && infer_traffic(i) && infer_search(i);
 	if (ok)
 		snprintf(section, size, "%s", i->section);

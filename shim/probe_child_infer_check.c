@@ -12,8 +12,6 @@
 #include "matcher/sig.h"
 #include "shim/probe_child_infer_run.h"
 
-enum holds { HOLDS_NOT, HOLDS, HOLDS_UNTRIED /* it would not fit */ };
-
 bool infer_decode(struct infer *i, const char *section, const struct infer_launch *l, struct op *op)
 {
 	static char compiled[INFER_TEXT];
@@ -60,8 +58,8 @@ static bool fits(const struct infer *i, const struct op *op)
 	return true;
 }
 
-static enum holds try(struct infer *i, const struct infer_guess *g, const struct infer_launch *l,
-		      enum infer_family family)
+enum infer_holds infer_try(struct infer *i, const struct infer_guess *g,
+			   const struct infer_launch *l, enum infer_family family)
 {
 	struct op op;
 
@@ -70,133 +68,10 @@ static enum holds try(struct infer *i, const struct infer_guess *g, const struct
 	if (!fits(i, &op))
 		return HOLDS_UNTRIED;
 	infer_fill(i, &op, family);
-	return infer_arena_run(i, l, false) &&
-			       infer_agrees(i, &op, i->before, i->after, g->eps, false)
+	return infer_arena_run(i, l, false) && infer_agrees(i, &op, i->before, i->after,
+							    op.has_eps ? op.eps : g->eps, false)
 		       ? HOLDS
 		       : HOLDS_NOT;
-}
-
-static void set_arg(const struct infer *i, struct infer_launch *l, unsigned arg, int64_t v)
-{
-	memcpy(l->params + i->f.arg[arg].offset, &v, i->f.arg[arg].bytes);
-}
-
-/* More of something than there was: the grid may have to grow in the one direction or the other. */
-static enum holds grown(struct infer *i, const struct infer_guess *g, const struct infer_launch *l,
-			unsigned times)
-{
-	enum holds best = HOLDS_NOT;
-
-	for (unsigned d = 0; d <= 3 && best != HOLDS; d++) {
-		struct infer_launch more = *l;
-		enum holds h;
-
-		if (d < 3)
-			more.grid[d] *= times;
-		h = try(i, g, &more, INFER_ORDINARY);
-		best = h == HOLDS_NOT ? best : h;
-	}
-	return best;
-}
-
-/* A number that loops over several elements at a time like, and one that they do not. */
-static int64_t rounder(int64_t v)
-{
-	return v >= 256 ? v / 2 / 64 * 64 : v >= 32 ? v / 2 / 8 * 8 : v / 2;
-}
-
-static int64_t odder(int64_t v)
-{
-	return v > 8 ? (v / 4 * 3) | 1 : v - 1;
-}
-
-/* The argument with that word, or -1. */
-static int with_word(const struct infer_guess *g, const char *word)
-{
-	for (unsigned u = 0; u < g->space.nuse; u++)
-		if (!strcmp(g->space.use[u].word, word))
-			return g->space.use[u].arg;
-	return -1;
-}
-
-/* One argument at other values; `n` is a multiple of the columns and goes with them. */
-static bool argument_follows(struct infer *i, struct infer_guess *g, unsigned u)
-{
-	unsigned arg = g->space.use[u].arg;
-	int n = with_word(g, "n"), cols = with_word(g, "cols");
-	int64_t v = i->f.arg[arg].value, to[2] = {rounder(v), odder(v)};
-
-	if (cols < 0)
-		cols = with_word(g, "@c");
-	if ((int)arg == n && cols >= 0) {
-		to[0] = to[1] = g->space.rows > 1 ? v - g->space.cols : 2 * v;
-	} else if (v == 1) {
-		to[0] = to[1] = 2;
-	}
-	for (unsigned k = 0; k < 2; k++) {
-		struct infer_launch l = i->launch[0];
-		enum holds h;
-
-		set_arg(i, &l, arg, to[k]);
-		if (n >= 0 && cols >= 0 && (int)arg == cols)
-			set_arg(i, &l, (unsigned)n, i->f.arg[n].value / v * to[k]);
-		h = to[k] > v ? grown(i, g, &l, 2) : try(i, g, &l, INFER_ORDINARY);
-		if (h == HOLDS)
-			continue;
-		if (!k || h == HOLDS_UNTRIED)
-			return false;
-		g->pinned[arg] = true; /* some sizes are not wholly worked on */
-	}
-	return true;
-}
-
-static bool grid_follows(struct infer *i, const struct infer_guess *g, unsigned d)
-{
-	struct infer_launch less = i->launch[0], more = i->launch[0];
-	enum holds h = HOLDS_UNTRIED, m;
-
-	less.grid[d]--;
-	more.grid[d]++;
-	if (less.grid[d])
-		h = try(i, g, &less, INFER_ORDINARY);
-	m = try(i, g, &more, INFER_ORDINARY);
-	return h != HOLDS_NOT && m != HOLDS_NOT && (h == HOLDS || m == HOLDS);
-}
-
-static bool block_follows(struct infer *i, const struct infer_guess *g, unsigned d)
-{
-	struct infer_launch l = i->launch[0];
-
-	if (l.block[d] % 2 || (d == 0 && l.block[d] < 64))
-		return false;
-	l.block[d] /= 2;
-	return try(i, g, &l, INFER_ORDINARY) == HOLDS;
-}
-
-/* More blocks than the sizes ask for change nothing. (In place, a dimension that a kernel does not
- * look at would have it work twice.) */
-static bool grid_is_free(struct infer *i, const struct infer_guess *g, unsigned d)
-{
-	struct infer_launch l = i->launch[0];
-
-	if (d && g->inout)
-		return true;
-	l.grid[d]++;
-	return try(i, g, &l, INFER_ORDINARY) == HOLDS;
-}
-
-static bool sizes(struct infer *i, struct infer_guess *g)
-{
-	for (unsigned u = 0; u < g->space.nuse; u++)
-		if (!argument_follows(i, g, u))
-			return false;
-	for (unsigned d = 0; d < 3; d++) {
-		if (g->space.grid >> d & 1 ? !grid_follows(i, g, d) : !grid_is_free(i, g, d))
-			return false;
-		if (g->space.block >> d & 1 && !block_follows(i, g, d))
-			return false;
-	}
-	return true;
 }
 
 static bool inputs(struct infer *i, const struct infer_guess *g)
@@ -207,7 +82,7 @@ static bool inputs(struct infer *i, const struct infer_guess *g)
 						   INFER_SPIKES,   INFER_ORDINARY};
 
 	for (unsigned k = 0; k < sizeof(family) / sizeof(*family); k++)
-		if (try(i, g, &i->launch[0], family[k]) != HOLDS)
+		if (infer_try(i, g, &i->launch[0], family[k]) != HOLDS)
 			return false;
 	return true;
 }
@@ -225,7 +100,7 @@ static void free_constants(struct infer *i, struct infer_guess *g)
 		infer_set_real(&i->f.arg[a], l.params, -1.75 * v);
 		g->free[a] = true;
 		if (!infer_section(&i->f, g, l.params, i->section, sizeof(i->section)) ||
-		    try(i, g, &l, INFER_ORDINARY) != HOLDS)
+		    infer_try(i, g, &l, INFER_ORDINARY) != HOLDS)
 			g->free[a] = false;
 	}
 }
@@ -237,7 +112,7 @@ static bool others(struct infer *i, const struct infer_guess *g)
 
 	for (unsigned k = 1; k < i->nlaunch; k++)
 		if (infer_decode(i, i->section, &i->launch[k], &op) &&
-		    try(i, g, &i->launch[k], INFER_ORDINARY) == HOLDS_NOT)
+		    infer_try(i, g, &i->launch[k], INFER_ORDINARY) == HOLDS_NOT)
 			return false;
 	return true;
 }
@@ -251,7 +126,7 @@ bool infer_check(struct infer *i, struct infer_guess *g)
 		return infer_fail(i, 2, "its section would be too long");
 	if (!inputs(i, g))
 		return infer_fail(i, 2, "on some inputs it does what %s does, on others not", op);
-	if (!sizes(i, g))
+	if (!infer_sizes(i, g))
 		return infer_fail(
 			i, 3,
 			"it computes %s, but which arguments or dimensions its sizes come "
@@ -260,7 +135,7 @@ bool infer_check(struct infer *i, struct infer_guess *g)
 	free_constants(i, g);
 	if (!infer_section(&i->f, g, params, i->section, sizeof(i->section)))
 		return infer_fail(i, 2, "its section would be too long");
-	if (try(i, g, &i->launch[0], INFER_ORDINARY) != HOLDS || !others(i, g))
+	if (infer_try(i, g, &i->launch[0], INFER_ORDINARY) != HOLDS || !others(i, g))
 		return infer_fail(
 			i, 4, "it computes %s in one launch, and something else in another", op);
 	return true;

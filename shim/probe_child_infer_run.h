@@ -40,6 +40,7 @@ struct infer {
 	char *before, *after; /* host images of the arena */
 	char *first[2];       /* the same of the first run */
 	uint64_t seed;
+	bool gap;   /* not every byte of what is written was seen to change */
 	bool sized; /* what is written may follow from something */
 	/* Not 0: only elements of so many bytes are looked at, and only part of what is written, to
 	 * say why the whole of it fits nothing. */
@@ -102,6 +103,14 @@ bool infer_agrees(const struct infer *i, const struct op *op, const char *before
 
 /* Finds g->eps, g->eps_arg. False: it is no such norm after all. */
 bool infer_eps(struct infer *i, struct infer_guess *g);
+
+/* Runs a launch on such inputs: is it what i->section says of it, and g's eps? */
+enum infer_holds { HOLDS_NOT, HOLDS, HOLDS_UNTRIED /* it would not fit */ };
+enum infer_holds infer_try(struct infer *i, const struct infer_guess *g,
+			   const struct infer_launch *l, enum infer_family family);
+
+/* Do the sizes follow where the guess says? Pins arguments that hold at some values only. */
+bool infer_sizes(struct infer *i, struct infer_guess *g);
 
 /* Does the guess hold on other inputs, at other sizes and for the other launches? Leaves the
  * section in i->section. */

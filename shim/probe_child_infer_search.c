@@ -53,22 +53,29 @@ static bool named(const struct infer *i, enum dtype t)
 	return half == bf16 || t == DT_f32 || half == (t == DT_f16);
 }
 
+/* Nothing more to try: the process is broken, or there is a reason that stays. */
+static bool over(const struct infer *i)
+{
+	return i->p->why || i->close >= 4;
+}
+
 /*
- * What leaves 16-bit numbers as they are, or drops their sign, says nothing about their type, nor
- * do whole numbers of a copy; the name may.
+ * What leaves 16-bit numbers as they are, or only changes their sign, says nothing about their
+ * type. The name may; else the other type is tried.
  */
 static bool type_is_clear(struct infer *i, const struct infer_guess *g)
 {
-	const char *name = i->p->member[0].kernel.name;
+	struct infer_guess twin = *g;
+	char section[INFER_TEXT];
+	struct op op;
 
-	if ((g->code != OP_copy && g->code != OP_relu) || g->type == DT_f32 || !named(i, DT_f16) ||
-	    !named(i, DT_bf16))
+	twin.type = g->type == DT_f16 ? DT_bf16 : DT_f16;
+	if (g->type == DT_f32 || !named(i, twin.type) ||
+	    !infer_section(&i->f, &twin, i->launch[0].params, section, sizeof(section)) ||
+	    !infer_decode(i, section, &i->launch[0], &op) ||
+	    !infer_agrees(i, &op, i->first[0], i->first[1], g->eps, false))
 		return true;
-	for (unsigned a = 0; a < INFER_ARGS; a++)
-		if (g->dtypes[a])
-			return true;
-	return infer_fail(i, 4, "it computes %s, but on f16 or on bf16? (%s)", opcode_name(g->code),
-			  name);
+	return infer_fail(i, 4, "it computes %s, but on f16 or on bf16?", opcode_name(g->code));
 }
 
 /* One guess, sizes included: first against the run that there is. */
@@ -98,7 +105,7 @@ static bool typed(struct infer *i, const struct row *r, const struct infer_guess
 	i->sized |= n > 0;
 	if (i->part && (i->part != bytes || infer_by_rows(r->code)))
 		return false;
-	for (unsigned k = 0; k < n && !i->p->why; k++) {
+	for (unsigned k = 0; k < n && !over(i); k++) {
 		struct infer_guess g = *like;
 
 		g.space = space[k];
@@ -149,7 +156,7 @@ static bool assign(struct infer *i, const struct row *r, unsigned k, struct infe
 		if (assign(i, r, k + 1, g))
 			return true;
 		g->role[a] = ROLE_NONE;
-		if (i->p->why || r->order == FIRST)
+		if (over(i) || r->order == FIRST)
 			return false;
 	}
 	return false;
@@ -171,7 +178,7 @@ static bool operation(struct infer *i, const struct row *r, unsigned inputs)
 
 static bool operations(struct infer *i, unsigned inputs)
 {
-	for (unsigned k = 0; k < sizeof(table) / sizeof(*table) && !i->p->why; k++)
+	for (unsigned k = 0; k < sizeof(table) / sizeof(*table) && !over(i); k++)
 		if (operation(i, &table[k], inputs))
 			return true;
 	return false;
@@ -208,7 +215,10 @@ bool infer_search(struct infer *i)
 		return infer_fail(i, 0, "what it writes does not depend on what it could read");
 	if (operations(i, inputs))
 		return true;
-	less(i, inputs);
+	if (!over(i) && !i->gap)
+		less(i, inputs);
+	if (i->gap)
+		infer_fail(i, 0, "it leaves gaps in what it writes, or writes outside");
 	if (!i->sized)
 		infer_fail(i, 0,
 			   "how much it writes (%llu bytes) follows from no argument and not from "

@@ -15,6 +15,7 @@
 #include "shim/memory.h"
 #include "shim/ours.h"
 #include "shim/process.h"
+#include "shim/record_code.h"
 #include "shim/record_file.h"
 #include "shim/report.h"
 #include "shim/times.h"
@@ -145,29 +146,14 @@ void record_stop(void)
 	pthread_mutex_unlock(&rec.lock);
 }
 
-/* Where the code of a kernel that no decoder knows is, once. */
-struct code {
-	char path[4096];
-	uint64_t offset;
-	bool there;
-};
-
-static void find_code(const struct kernel_rec *r, struct code *c)
-{
-	c->there = images_keep_all && r && r->image && !r->k.decoder &&
-		   !__atomic_exchange_n((bool *)(uintptr_t)&r->told, true, __ATOMIC_RELAXED) &&
-		   !images_save(r->image, process.config.opt.images, c->path, sizeof(c->path),
-				&c->offset);
-}
-
 uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool ex, unsigned nattr,
 		       const void *params, size_t bytes)
 {
 	const struct ours *o = ours_get(NULL);
 	uint64_t index;
-	struct code code;
+	struct record_code code;
 
-	find_code(r, &code);
+	record_code_find(r, &code);
 	if (!begin())
 		return l->index;
 	announce((CUstream)(uintptr_t)l->stream, o ? o->generation : 0);
@@ -182,7 +168,7 @@ uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool 
 		put(",\"ctx\":%" PRIu64 ",\"dev\":%d", o->generation, o->device);
 	if (r && (r->k.image[0] || r->k.image[1]))
 		put(",\"img\":\"%016" PRIx64 "%016" PRIx64 "\"", r->k.image[0], r->k.image[1]);
-	if (code.there) {
+	if (code.path[0]) {
 		put(",\"code\":[");
 		put_string(code.path);
 		put(",%" PRIu64 ",%" PRIu64 "]", code.offset, r->image->bytes);

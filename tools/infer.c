@@ -2,6 +2,7 @@
 #include "tools/infer.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,29 @@ static void complete(struct inferred *f, unsigned n, const struct config *c)
 	f->found += whole != NULL;
 }
 
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = 1;
+}
+
+/* Ctrl-C ends the probing, not this command, which has files to remove. */
+static void handle_signals(bool ours, struct sigaction old[2])
+{
+	static const int handled[] = {SIGINT, SIGTERM};
+	struct sigaction sa = {.sa_handler = stop, .sa_flags = SA_RESTART};
+
+	for (unsigned i = 0; i < 2; i++)
+		sigaction(handled[i], ours ? &sa : &old[i], ours ? &old[i] : NULL);
+}
+
+static void say_stopped(struct infer_kernel *k)
+{
+	if (!k->section)
+		snprintf(k->reason, sizeof(k->reason), "the probe was interrupted");
+}
+
 /* Is there anything to ask about it? Else its reason says why not. */
 static bool can_ask(struct infer_kernel *k, unsigned asked)
 {
@@ -98,6 +122,8 @@ static bool can_ask(struct infer_kernel *k, unsigned asked)
 static void finish(struct inferred *f, struct infer_asked *a, const struct config *c)
 {
 	infer_finish(a);
+	if (stopped)
+		say_stopped(a->kernel);
 	if (a->kernel->section)
 		complete(f, (unsigned)(a->kernel - f->kernel), c);
 }
@@ -107,10 +133,15 @@ static void probe(struct inferred *f, const struct config *c)
 {
 	struct infer_asked ring[INFER_ABREAST];
 	unsigned asked = 0, done = 0;
+	struct sigaction old[2];
 	struct status say;
 
+	stopped = 0;
+	handle_signals(true, old);
 	status_start(&say, true);
 	for (unsigned i = 0; i < f->n; i++) {
+		if (stopped && !f->kernel[i].reason[0])
+			say_stopped(&f->kernel[i]);
 		status_say(&say, "probing kernel %u of %u", i + 1, f->n);
 		if (!can_ask(&f->kernel[i], asked))
 			continue;
@@ -125,6 +156,7 @@ static void probe(struct inferred *f, const struct config *c)
 	while (done < asked)
 		finish(f, &ring[done++ % INFER_ABREAST], c);
 	status_end(&say);
+	handle_signals(false, old);
 }
 
 struct inferred *infer(const char *recording, const struct listing *l, const struct config *c)

@@ -52,6 +52,8 @@ struct inferred {
 /* Reads the recording of a program that was run with the option `images`, and probes the kernels.
  * c: whose labels are taken. NULL if memory runs out. */
 struct inferred *infer(const char *recording, const struct listing *l, const struct config *c);
+/* Says that there are kernels to infer signatures for, if so. */
+void infer_offer(const struct listing *l, FILE *out);
 void inferred_free(struct inferred *f);
 
 /* Collects the kernels that no decoder knows, with launches to show. 0 or -1. */

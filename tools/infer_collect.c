@@ -151,11 +151,19 @@ static bool differ(const struct infer_kernel *k, const struct infer_seen *a,
 	return false;
 }
 
-/* Keeps the smallest launch, the largest, and one between. */
+/* Small launches are tried sooner; of very small ones the larger say more. */
+static uint64_t cost(const struct infer_seen *s)
+{
+	enum { FEW = 128 };
+	uint64_t n = threads(s->grid, s->block);
+
+	return n < FEW ? UINT64_MAX - n : n;
+}
+
+/* Keeps a small launch, the largest, and another one. */
 static void keep(struct infer_kernel *k, const struct infer_seen *s, const uint64_t *room)
 {
-	bool smaller =
-		k->nseen && threads(s->grid, s->block) < threads(k->seen[0].grid, k->seen[0].block);
+	bool smaller = k->nseen && cost(s) < cost(&k->seen[0]);
 
 	if (!k->nseen) {
 		memcpy(k->room, room, sizeof(k->room));

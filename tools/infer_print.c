@@ -69,6 +69,19 @@ json_t *inferred_json(const struct inferred *f)
 	return list;
 }
 
+void infer_offer(const struct listing *l, FILE *out)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < l->nkernel; i++)
+		n += !l->kernel[i].k->decoder;
+	if (n)
+		fprintf(out,
+			"\nNo signature knows %u of the kernels; --infer tries out what they "
+			"compute.\n",
+			n);
+}
+
 bool inferred_in_use(const struct config *c, const char *path)
 {
 	struct stat st, used;

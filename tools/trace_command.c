@@ -196,6 +196,8 @@ static int list(const struct request *q, const char *path, const char *source)
 				"sections.\n");
 	if (q->program)
 		learn(q, &r);
+	if (q->program && !q->infer && !q->json)
+		infer_offer(r.listing, q->out);
 	if (inferred && !q->json)
 		inferred_text(inferred, q->out);
 	rc = trace_errors(r.trace) ? EXIT_BAD_INPUT : 0;

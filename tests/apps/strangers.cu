@@ -88,6 +88,11 @@ int main(int argc, char **argv)
 		nu<<<2, 64>>>(t, s, n);
 		omicron<<<rows, 32>>>(u, s, w, b, cols, 1e-5f);
 		xi<<<rows, 32>>>(t, rows, cols);
+		pi_<<<blocks, 256>>>(t, n);
+		rho<<<blocks, 256>>>(s, u, 1, rows, cols);
+		sigma<<<rows, 128>>>(u, s, cols);
+		tau<<<rows, 64>>>(s, u, cols, cols);
+		upsilon<<<blocks, 256>>>((unsigned short *)u, (const unsigned short *)s, n);
 		less<<<blocks, 256>>>(b, t, o, n);
 		counting<<<blocks, 256>>>(s, u, b, n);
 		spilling<<<blocks, 256>>>(u, s, t, n);

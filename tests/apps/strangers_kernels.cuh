@@ -233,6 +233,57 @@ __global__ void omicron(real *out, const real *x, const real *w, const real *b, 
 		out[i] = put((get(x[i]) - mean) * s * get(w[i]) + get(b[i]));
 }
 
+/* In place. */
+__global__ void pi_(real *x, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		x[i] = put(fmaxf(get(x[i]), 0.0f));
+}
+
+/* The gelu of mathematicians, on a batch of tokens of columns. */
+__global__ void rho(real *out, const real *x, int batch, int tokens, int cols)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < batch * tokens * cols)
+		out[i] = put(0.5f * get(x[i]) * (1.0f + erff(get(x[i]) * 0.70710678f)));
+}
+
+/* A norm without weights. */
+__global__ void sigma(real *out, const real *x, int cols)
+{
+	float ss = 0;
+
+	x += (size_t)blockIdx.x * cols;
+	out += (size_t)blockIdx.x * cols;
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		ss += get(x[i]) * get(x[i]);
+	float s = rsqrtf(block_total(ss) / cols + 1e-5f);
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		out[i] = put(get(x[i]) * s);
+}
+
+/* Rows at a pitch, which happens to be their length. */
+__global__ void tau(real *out, const real *x, int cols, int pitch)
+{
+	for (int i = threadIdx.x; i < cols; i += blockDim.x) {
+		float v = get(x[(size_t)blockIdx.x * pitch + i]);
+
+		out[(size_t)blockIdx.x * pitch + i] = put(v / (1.0f + expf(-v)));
+	}
+}
+
+/* Numbers of 16 bits, of whatever type. */
+__global__ void upsilon(unsigned short *out, const unsigned short *x, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		out[i] = x[i];
+}
+
 /* From here on: not what it looks like. */
 
 /* a - b */

@@ -85,7 +85,7 @@ for b in $builds; do
 done
 
 # Other orders of arguments, grids, sizes, constants; and what is not what it looks like.
-steps=60
+steps=60 cols=384
 for t in fp32 bf16 fp16; do
 	app=$APPS/strangers-$t plain=$("$APPS/strangers-$t" $steps) float=
 	[ $t = fp32 ] || float=:f32
@@ -107,6 +107,11 @@ for t in fp32 bf16 fp16; do
 		xi softmax inout rows cols
 		omicron layernorm out in0 weight bias cols eps
 		replacing copy out in0 n
+		pi_ relu inout n
+		rho gelu_erf out in0 @a @b cols ; rows = @a*@b
+		sigma rmsnorm out in0 cols ; eps = 1e-05
+		tau silu out in0 -=$cols -=$cols ; n = grid.x*$cols
+		upsilon - f16.or.on.bf16
 		less - nothing
 		coupled - nothing|on.others.not
 		limited - add.does,.on.others.not
@@ -124,7 +129,7 @@ for t in fp32 bf16 fp16; do
 	# A file that is in use is added to.
 	cp "$AF_TMP/my.ini" "$AF_TMP/used.ini"
 	AUTOFUSE_CONFIG=$AF_TMP/used.ini infer "$app" 2 >/dev/null
-	ok "strangers $t: kernels that have a section are not probed again" same 8 \
+	ok "strangers $t: kernels that have a section are not probed again" same 9 \
 		"$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["inferred"]))' "$AF_TMP/t.json")"
 	unset AUTOFUSE_CONFIG
 done
@@ -148,6 +153,11 @@ ok "one row: sizes are told apart all the same" expect "
 	xi softmax inout rows cols
 	omicron layernorm out in0 weight bias cols eps
 	replacing copy out in0 n
+	pi_ relu inout n
+	rho gelu_erf out in0 @a @b cols ; rows = @a*@b
+	sigma rmsnorm out in0 cols ; eps = 1e-05
+	tau silu out in0 -=256 -=256 ; n = grid.x*256
+	upsilon - .
 	less - nothing
 	coupled - nothing|on.others.not
 	limited - add.does,.on.others.not
@@ -188,14 +198,45 @@ ok "sections in use stay, new ones are added once" same "add_rows f32 rms_norm f
 	"$(sed -n 's/^\[kernel \(.*\)\]$/\1/p' "$AF_TMP/used.ini" | sort | xargs)"
 ok "such a file reads without a warning" same "" "$("$AUTOFUSE_COMMAND" config -f "$AF_TMP/used.ini" 2>&1 >/dev/null)"
 
+# Code that is in no file (as of a just-in-time compiler): the fatbin of the strangers, loaded from memory.
+AUTOFUSE_IMAGES=$AF_TMP "$AUTOFUSE_COMMAND" run --record="$AF_TMP/rec" -- "$APPS/strangers-fp32" 1 >/dev/null 2>&1
+cat >"$AF_TMP/jit.py" <<'PY'
+import ctypes, json, sys
+def call(f, *args):
+    if f(*args):
+        sys.exit("%s failed" % f.__name__)
+code = next(json.loads(l)["code"] for l in open(sys.argv[1]) if '"code"' in l)
+with open(code[0], "rb") as f:
+    f.seek(code[1])
+    image = ctypes.create_string_buffer(f.read(code[2]))
+cu, P = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p
+context, module, function, p, n = P(), P(), P(), [P(), P(), P()], ctypes.c_int(1000)
+call(cu.cuInit, 0)
+call(cu.cuDevicePrimaryCtxRetain, ctypes.byref(context), 0)
+call(cu.cuCtxSetCurrent, context)
+call(cu.cuModuleLoadData, ctypes.byref(module), image)
+call(cu.cuModuleGetFunction, ctypes.byref(function), module, b"_Z5alphaiPKfS0_Pf")
+for i in range(3):
+    call(cu.cuMemAlloc_v2, ctypes.byref(p[i]), ctypes.c_size_t(4096))
+args = (P * 4)(*[ctypes.cast(ctypes.pointer(a), P) for a in [n] + p])
+for i in range(3):
+    call(cu.cuLaunchKernel, function, 4, 1, 1, 256, 1, 1, 0, None, args, None)
+call(cu.cuCtxSynchronize)
+PY
+SOFTGPU_KERNELS=$APPS/strangers-fp32.softgpu.so "$AUTOFUSE_COMMAND" trace --json --infer -o "$AF_TMP/t.json" -- \
+	python3 "$AF_TMP/jit.py" "$AF_TMP/rec" 2>"$AF_TMP/err" || cat "$AF_TMP/err"
+ok "code that was in memory only is probed" expect "alpha add n in0 in1 out" f32
+
 # For people.
 text=$(SOFTGPU_KERNELS=$APPS/liars.softgpu.so "$AUTOFUSE_COMMAND" trace --infer -- "$APPS/liars" counts 10 2>/dev/null)
 ok "the listing ends with sections" has "$text" '^Sections for your configuration, inferred by probing \(2 of 3 kernels'
 ok "a section is ready to paste" has "$text" '^\[kernel residual_kernel f32\]$'
 ok "and with reasons" has "$text" '^  rmsnorm_counts_kernel  it uses the module variable norm_calls$'
+ok "without --infer it is offered" has "$("$AUTOFUSE_COMMAND" trace -- "$APPS/liars" honest 5 2>/dev/null)" \
+	'^No signature knows 3 of the kernels; --infer'
 ok "nothing is inferred unless asked for" same 0 \
 	"$("$AUTOFUSE_COMMAND" trace -- "$APPS/liars" honest 5 2>/dev/null | grep -c '^\[kernel\|^Not inferred')"
-text=$("$AUTOFUSE_COMMAND" trace --infer -f "$AF_TESTS/apps/liars.ini" -- "$APPS/liars" honest 10 2>/dev/null)
+text=$(SOFTGPU_KERNELS=$APPS/liars.softgpu.so "$AUTOFUSE_COMMAND" trace --infer -f "$AF_TESTS/apps/liars.ini" -- "$APPS/liars" honest 10 2>/dev/null)
 ok "what is known is left alone" has "$text" '\(1 of 1 kernel that'
 "$AUTOFUSE_COMMAND" run --record="$AF_TMP/rec" -- "$APPS/liars" honest 5 >/dev/null 2>&1
 ok "a recording alone is not enough" same 2 "$("$AUTOFUSE_COMMAND" trace --infer "$AF_TMP/rec" >/dev/null 2>&1; echo $?)"
