@@ -98,10 +98,12 @@ static void free_constants(struct infer *i, struct infer_guess *g)
 		if (!infer_real(&i->f.arg[a], l.params, &v))
 			continue;
 		infer_set_real(&i->f.arg[a], l.params, -1.75 * v);
+		i->line_known = false; /* another constant */
 		g->free[a] = true;
 		if (!infer_section(&i->f, g, l.params, i->section, sizeof(i->section)) ||
 		    infer_try(i, g, &l, INFER_ORDINARY) != HOLDS)
 			g->free[a] = false;
+		i->line_known = false;
 	}
 }
 
@@ -110,10 +112,12 @@ static bool others(struct infer *i, const struct infer_guess *g)
 {
 	struct op op;
 
-	for (unsigned k = 1; k < i->nlaunch; k++)
+	for (unsigned k = 1; k < i->nlaunch; k++) {
+		i->line_known = false;
 		if (infer_decode(i, i->section, &i->launch[k], &op) &&
 		    infer_try(i, g, &i->launch[k], INFER_ORDINARY) == HOLDS_NOT)
 			return false;
+	}
 	return true;
 }
 

@@ -40,6 +40,9 @@ struct infer {
 	char *before, *after; /* host images of the arena */
 	char *first[2];       /* the same of the first run */
 	uint64_t seed;
+	/* The constants of an OP_scale, once some run has told them: every other has the same. */
+	bool line_known;
+	double slope, shift;
 	bool gap;   /* not every byte of what is written was seen to change */
 	bool sized; /* what is written may follow from something */
 	/* Not 0: only elements of so many bytes are looked at, and only part of what is written, to
@@ -98,7 +101,7 @@ bool infer_decode(struct infer *i, const char *section, const struct infer_launc
  * Did the run leave what the op leaves, and nothing else? Numbers agree within a few units in the
  * last place; loose: within what eps and roundings in between may do.
  */
-bool infer_agrees(const struct infer *i, const struct op *op, const char *before, const char *after,
+bool infer_agrees(struct infer *i, const struct op *op, const char *before, const char *after,
 		  double eps, bool loose);
 
 /* Finds g->eps, g->eps_arg. False: it is no such norm after all. */

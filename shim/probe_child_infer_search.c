@@ -69,6 +69,7 @@ static bool type_is_clear(struct infer *i, const struct infer_guess *g)
 	char section[INFER_TEXT];
 	struct op op;
 
+	i->line_known = false;
 	twin.type = g->type == DT_f16 ? DT_bf16 : DT_f16;
 	if (g->type == DT_f32 || !named(i, twin.type) ||
 	    !infer_section(&i->f, &twin, i->launch[0].params, section, sizeof(section)) ||
@@ -83,6 +84,7 @@ static bool sized(struct infer *i, struct infer_guess *g)
 {
 	struct op op;
 
+	i->line_known = false;
 	if (!infer_section(&i->f, g, i->launch[0].params, i->section, sizeof(i->section)) ||
 	    !infer_decode(i, i->section, &i->launch[0], &op) ||
 	    !infer_agrees(i, &op, i->first[0], i->first[1], 0, is_norm(g->code)))

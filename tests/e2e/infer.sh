@@ -134,8 +134,8 @@ for t in fp32 bf16 fp16; do
 	unset AUTOFUSE_CONFIG
 done
 
-# One row, few columns: sizes of 1 say little by themselves.
-infer "$APPS/strangers-fp32" 2 1 256 >/dev/null
+# One long row: sizes of 1 say little by themselves, and averages hide much.
+infer "$APPS/strangers-bf16" 2 1 4096 >/dev/null
 ok "one row: sizes are told apart all the same" expect "
 	alpha add n in0 in1 out
 	beta add inout cols rows in1
@@ -146,8 +146,8 @@ ok "one row: sizes are told apart all the same" expect "
 	eta silu_mul out in1 in0 n
 	theta rmsnorm inout weight ; cols = 128 ; eps = 1e-05
 	iota mul out in0 in1 @n ; n = @n*4
-	kappa add out in0 in1 n=256
-	lambda_ rmsnorm weight in0 out @c ; cols = @c*4 ; rows = grid.y ; eps = 1e-05
+	kappa add out in0 in1 n=4096
+	lambda_ rmsnorm weight:f32 in0 out @c ; cols = @c*4 ; rows = grid.y ; eps = 1e-05
 	mu bias_add out in0 bias cols
 	nu gelu_tanh in0 out n
 	xi softmax inout rows cols
@@ -156,7 +156,7 @@ ok "one row: sizes are told apart all the same" expect "
 	pi_ relu inout n
 	rho gelu_erf out in0 @a @b cols ; rows = @a*@b
 	sigma rmsnorm out in0 cols ; eps = 1e-05
-	tau silu out in0 -=256 -=256 ; n = grid.x*256
+	tau silu out in0 -=4096 -=4096 ; n = grid.x*4096
 	upsilon - .
 	less - nothing
 	coupled - nothing|on.others.not
@@ -165,7 +165,7 @@ ok "one row: sizes are told apart all the same" expect "
 	spilling - .
 	gathering - .
 	wrapped - .
-	picking - ." f32
+	picking - ." bf16
 
 # Liars: a long row hides much of what is wrong with a norm.
 infer "$APPS/liars" sums 10 1 4096 >/dev/null
