@@ -86,6 +86,13 @@ static double silu(double x)
 	return x < -700 ? 0 : x / (1 + exp(-x));
 }
 
+/* Where exp(-x) may be infinite in the type, or too large for a fast division, 0 is as good an
+ * answer: what silu's result may be off by. */
+static double silu_slack(enum dtype t, double x)
+{
+	return x < (t == DT_f16 ? -10.9 : -80) ? fabs(silu(x)) : 0;
+}
+
 /* The element, and how large the numbers are that it is the sum or difference of. */
 static double element(const struct work *w, int64_t k, int64_t c, double *size)
 {
@@ -98,9 +105,10 @@ static double element(const struct work *w, int64_t k, int64_t c, double *size)
 	case OP_mul:
 		return x * y;
 	case OP_silu:
+		*size += 1e5 * silu_slack(w->in0.t, x);
 		return silu(x);
 	case OP_silu_mul:
-		*size = fabs(x * y);
+		*size = fabs(x * y) + 1e5 * silu_slack(w->in0.t, x) * fabs(y);
 		return silu(x) * y;
 	case OP_gelu_tanh:
 		return x / 2 * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
