@@ -75,17 +75,22 @@ static uint64_t halves(uint64_t x)
 	return sign | (low + 0x3e003e003e003e00u + (x >> 3 & 0x0080008000800080u));
 }
 
+void infer_repeat(char *p, size_t period, size_t bytes)
+{
+	for (size_t n = period; n < bytes; n += period)
+		memcpy(p + n, p + n - period, bytes - n < period ? bytes - n : period);
+}
+
 static void garbage(char *p, size_t bytes, uint64_t *state)
 {
+	enum { PERIOD = 65537 * 2 }; /* no power of two, so that rows differ */
 	uint64_t v;
-	size_t n = 0;
 
-	for (; n + 8 <= bytes; n += 8) {
+	for (size_t n = 0; n < bytes && n < PERIOD; n += 8) {
 		v = halves(step(state));
-		memcpy(p + n, &v, 8);
+		memcpy(p + n, &v, bytes - n < 8 ? bytes - n : 8);
 	}
-	v = halves(step(state));
-	memcpy(p + n, &v, bytes - n);
+	infer_repeat(p, PERIOD, bytes);
 }
 
 void infer_arena_garbage(struct infer *i)

@@ -5,6 +5,8 @@
 #include "shim/probe_child_infer_run.h"
 #include "shim/probe_child_source.h"
 
+enum { PERIOD = 16381 }; /* elements, of long operands; prime, so that rows differ */
+
 /* The largest number, and binades that products of two stay within. */
 static double largest(enum dtype t)
 {
@@ -83,14 +85,17 @@ void infer_fill(struct infer *i, const struct op *op, enum infer_family family)
 		const struct operand *o = &op->operand[k];
 		char *at = i->before + (o->addr - i->arena);
 		int64_t n = 1;
+		size_t bytes;
 
 		if (!(o->access & ACCESS_READ))
 			continue;
 		for (unsigned d = 0; d < o->ndim; d++)
 			n *= o->size[d];
-		for (int64_t e = 0; e < n; e++)
+		for (int64_t e = 0; e < n && e < PERIOD; e++)
 			probe_store((enum dtype)o->dtype, at, e,
 				    value(&s, o, rows, e / op->cols, family));
+		bytes = dtype_bytes((enum dtype)o->dtype);
+		infer_repeat(at, PERIOD * bytes, (size_t)n * bytes);
 		if (family == INFER_SPIKES && o->role == ROLE_in0)
 			spikes(&s, (enum dtype)o->dtype, at, n / op->cols, op->cols);
 	}

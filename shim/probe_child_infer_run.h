@@ -65,6 +65,8 @@ bool infer_request_parse(struct infer *i, struct json_t *request);
 bool infer_arena_open(struct infer *i);
 /* Bytes of all regions anew: halves that are ordinary numbers in every type. */
 void infer_arena_garbage(struct infer *i);
+/* Makes the first `period` of the bytes the others, too, over and over. */
+void infer_repeat(char *p, size_t period, size_t bytes);
 /* Uploads `before`, runs the launch, downloads to `after`: the windows, or everything. */
 bool infer_arena_run(struct infer *i, const struct infer_launch *l, bool all);
 /* The launch with the arena's addresses in its parameters. */
