@@ -47,6 +47,7 @@ struct infer_space {
 	} use[INFER_USES];
 	char keys[96]; /* lines */
 	uint8_t grid, block;
+	bool one; /* one row, whatever the grid */
 };
 
 /* Ways to say that the launch works on n elements, or on rows of n elements in all; the most

@@ -143,9 +143,12 @@ static bool block_follows(struct infer *i, const struct infer_guess *g, unsigned
 {
 	struct infer_launch l = i->launch[0];
 
-	if (l.block[d] % 2 || (d == 0 && l.block[d] < 64))
+	if (l.block[d] == 1 && (uint64_t)l.block[0] * l.block[1] * l.block[2] <= 512)
+		l.block[d] = 2;
+	else if (l.block[d] % 2 || (d == 0 && l.block[d] < 64))
 		return false;
-	l.block[d] /= 2;
+	else
+		l.block[d] /= 2;
 	return infer_try(i, g, &l, INFER_ORDINARY) == HOLDS;
 }
 
@@ -155,7 +158,7 @@ static bool grid_is_free(struct infer *i, const struct infer_guess *g, unsigned 
 {
 	struct infer_launch l = i->launch[0];
 
-	if (d && g->inout)
+	if (g->inout && (d || g->space.one))
 		return true;
 	l.grid[d]++;
 	return infer_try(i, g, &l, INFER_ORDINARY) == HOLDS;

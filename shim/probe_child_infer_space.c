@@ -154,6 +154,13 @@ static void by_grid(struct list *l, int64_t n)
 			s->grid = g;
 			s->block = b;
 		}
+	/* The same where dimensions that are 1 count, too. */
+	for (int each = 1; each <= 8 && (g != 7 || b != 7); each *= 2)
+		if (n == threads * each && (s = next(l, 1, n))) {
+			key(s, "n     = grid.x*block.x*grid.y*block.y*grid.z*block.z");
+			key(s, each > 1 ? "*%d\n" : "\n", each);
+			s->grid = s->block = 7;
+		}
 	if (divides(blocks, n) && (s = next(l, 1, n))) {
 		key(s, "n     = %s*%lld\n", grid, (long long)(n / blocks));
 		s->grid = g;
@@ -219,6 +226,11 @@ static void rows_of(struct list *l, const struct infer_space *base, int64_t n, i
 	if (divides(f->grid[0], rows) && rows > f->grid[0] && START()) {
 		key(s, "rows  = grid.x*%lld\n", (long long)(rows / f->grid[0]));
 		s->grid |= 1;
+	}
+	/* One, whatever the grid. */
+	if (rows == 1 && START()) {
+		key(s, "rows  = 1\n");
+		s->one = true;
 	}
 #undef START
 }

@@ -18,7 +18,7 @@ enum {
 	INFER_PARAMS = 16,  /* more parameters, and no known operation fits */
 	INFER_BYTES = 256,  /* of parameters */
 	INFER_NAME = 180,   /* characters of a name that a line of a configuration holds */
-	INFER_SECONDS = 30, /* for each kernel */
+	INFER_SECONDS = 60, /* for each kernel */
 	INFER_ABREAST = 4,  /* children at a time */
 };
 

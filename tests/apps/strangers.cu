@@ -93,6 +93,9 @@ int main(int argc, char **argv)
 		sigma<<<rows, 128>>>(u, s, cols);
 		tau<<<rows, 64>>>(s, u, cols, cols);
 		upsilon<<<blocks, 256>>>((unsigned short *)u, (const unsigned short *)s, n);
+		phi<<<1, 128>>>(u, t, w, cols, (cols + 127) / 128);
+		chi<<<1, 128>>>(t, w, cols);
+		psi<<<n / 64, 64>>>(u, s, o);
 		less<<<blocks, 256>>>(b, t, o, n);
 		counting<<<blocks, 256>>>(s, u, b, n);
 		spilling<<<blocks, 256>>>(u, s, t, n);

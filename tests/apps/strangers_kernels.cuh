@@ -284,6 +284,44 @@ __global__ void upsilon(unsigned short *out, const unsigned short *x, int n)
 		out[i] = x[i];
 }
 
+/* A norm of one row, by one block. */
+__global__ void phi(real *out, const real *x, const real *w, int cols, int each)
+{
+	float ss = 0;
+
+	for (int k = 0; k < each; k++) {
+		int i = threadIdx.x + k * blockDim.x;
+
+		if (i < cols)
+			ss += get(x[i]) * get(x[i]);
+	}
+	float s = rsqrtf(block_total(ss) / cols + 1e-5f);
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		out[i] = put(get(x[i]) * s * get(w[i]));
+}
+
+/* The same in place. */
+__global__ void chi(real *x, const real *w, int cols)
+{
+	float ss = 0;
+
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		ss += get(x[i]) * get(x[i]);
+	float s = rsqrtf(block_total(ss) / cols + 1e-5f);
+	for (int i = threadIdx.x; i < cols; i += blockDim.x)
+		x[i] = put(get(x[i]) * s * get(w[i]));
+}
+
+/* A thread for each element of a grid of three dimensions, two of them 1 as it happens. */
+__global__ void psi(real *out, const real *a, const real *b)
+{
+	size_t x = (size_t)blockIdx.x * blockDim.x + threadIdx.x, y = (size_t)blockIdx.y * blockDim.y + threadIdx.y,
+	       z = (size_t)blockIdx.z * blockDim.z + threadIdx.z,
+	       i = (z * gridDim.y * blockDim.y + y) * gridDim.x * blockDim.x + x;
+
+	out[i] = put(get(a[i]) * get(b[i]));
+}
+
 /* From here on: not what it looks like. */
 
 /* a - b */

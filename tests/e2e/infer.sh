@@ -112,6 +112,9 @@ for t in fp32 bf16 fp16; do
 		sigma rmsnorm out in0 cols ; eps = 1e-05
 		tau silu out in0 -=$cols -=$cols ; n = grid.x*$cols
 		upsilon - f16.or.on.bf16
+		phi rmsnorm out in0 weight cols -=$(((cols + 127) / 128)) ; rows = 1 ; eps = 1e-05
+		chi rmsnorm inout weight cols ; rows = 1 ; eps = 1e-05
+		psi mul out in0 in1 ; n = grid.x*block.x*grid.y*block.y*grid.z*block.z
 		less - nothing
 		coupled - nothing|on.others.not
 		limited - add.does,.on.others.not
@@ -158,6 +161,9 @@ ok "one row: sizes are told apart all the same" expect "
 	sigma rmsnorm out in0 cols ; eps = 1e-05
 	tau silu out in0 -=4096 -=4096 ; n = grid.x*4096
 	upsilon - .
+	phi rmsnorm out in0 weight cols -=32 ; rows = 1 ; eps = 1e-05
+	chi rmsnorm inout weight cols ; rows = 1 ; eps = 1e-05
+	psi mul out in0 in1 ; n = grid.x*block.x*grid.y*block.y*grid.z*block.z
 	less - nothing
 	coupled - nothing|on.others.not
 	limited - add.does,.on.others.not
