@@ -187,6 +187,17 @@ static void test_spaces(void **state)
 		 "1=cols 2=@a 3=@b rows=@a*@b",
 		 "3=cols 1=@a 2=@b rows=@a*@b",
 		 NULL},
+		/* A single row may be all that there ever is; dimensions of 1 may count. */
+		{true, {P, 64}, 2, {1, 1, 1}, {128, 1, 1}, 64, "1=cols", "1=cols rows=1", "rows=1"},
+		{false,
+		 {P},
+		 1,
+		 {3, 1, 1},
+		 {64, 1, 1},
+		 192,
+		 "n=grid.x*block.x",
+		 "n=grid.x*block.x*grid.y*block.y*grid.z*block.z",
+		 NULL},
 	};
 	static struct infer_space s[INFER_SPACES];
 
