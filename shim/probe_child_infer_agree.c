@@ -286,6 +286,8 @@ bool infer_agrees(struct infer *i, const struct op *op, const char *before, cons
 	if (!w.in0.at)
 		return false;
 	at = out->addr - i->arena;
+	if (i->where)
+		return nothing_else(i, at, at + operand_bytes(out), before, after);
 	return (i->part || nothing_else(i, at, at + operand_bytes(out), before, after)) &&
 	       outputs(&w, out, after + at, loose);
 }

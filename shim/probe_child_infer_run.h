@@ -44,6 +44,7 @@ struct infer {
 	bool line_known;
 	double slope, shift;
 	bool gap;   /* not every byte of what is written was seen to change */
+	bool where; /* where a run writes is asked, not what */
 	bool sized; /* what is written may follow from something */
 	/* Not 0: only elements of so many bytes are looked at, and only part of what is written, to
 	 * say why the whole of it fits nothing. */

@@ -48,7 +48,7 @@ static bool is_norm(enum opcode c)
 static bool named(const struct infer *i, enum dtype t)
 {
 	const char *name = i->p->member[0].kernel.name;
-	bool half = strstr(name, "half") != NULL, bf16 = strstr(name, "bfloat16") != NULL;
+	bool half = strstr(name, "__half") != NULL, bf16 = strstr(name, "bfloat16") != NULL;
 
 	return half == bf16 || t == DT_f32 || half == (t == DT_f16);
 }

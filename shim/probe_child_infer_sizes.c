@@ -153,15 +153,17 @@ static bool block_follows(struct infer *i, const struct infer_guess *g, unsigned
 }
 
 /* More blocks than the sizes ask for change nothing. (In place, a dimension that a kernel does not
- * look at would have it work twice.) */
+ * look at has it work twice, but nowhere else.) */
 static bool grid_is_free(struct infer *i, const struct infer_guess *g, unsigned d)
 {
 	struct infer_launch l = i->launch[0];
+	enum infer_holds h;
 
-	if (g->inout && (d || g->space.one))
-		return true;
+	i->where = g->inout && (d || g->space.one);
 	l.grid[d]++;
-	return infer_try(i, g, &l, INFER_ORDINARY) == HOLDS;
+	h = infer_try(i, g, &l, INFER_ORDINARY);
+	i->where = false;
+	return h == HOLDS;
 }
 
 bool infer_sizes(struct infer *i, struct infer_guess *g)

@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 		phi<<<1, 128>>>(u, t, w, cols, (cols + 127) / 128);
 		chi<<<1, 128>>>(t, w, cols);
 		psi<<<n / 64, 64>>>(u, s, o);
+		omega<<<n / 64, 64>>>(u, o);
 		less<<<blocks, 256>>>(b, t, o, n);
 		counting<<<blocks, 256>>>(s, u, b, n);
 		spilling<<<blocks, 256>>>(u, s, t, n);

@@ -322,6 +322,14 @@ __global__ void psi(real *out, const real *a, const real *b)
 	out[i] = put(get(a[i]) * get(b[i]));
 }
 
+/* In place, on a grid of two dimensions of which nobody saw the second. */
+__global__ void omega(real *a, const real *b)
+{
+	size_t i = ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+
+	a[i] = put(get(a[i]) + get(b[i]));
+}
+
 /* From here on: not what it looks like. */
 
 /* a - b */
