@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shim/images.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@
 #include "shim/image_bytes.h"
 #include "shim/image_file.h"
 
-enum { COPY_MAX = 8 << 20 }; /* bytes of an image in anonymous memory that we keep for probes */
+enum { COPY_MAX = 8 << 20 };   /* bytes of an image in anonymous memory that we keep for probes */
+enum { SAVE_MAX = 256 << 20 }; /* bytes of all copies that images_save makes */
+
+bool images_keep_all;
 
 struct owner {
 	const void *handle;  /* CUmodule or CUlibrary */
@@ -136,7 +140,8 @@ void images_load_data(const void *handle, const void *data)
 	img->bytes = bytes;
 	if (in_object(img, data)) {
 		img->seen.print = image_file_print(data, bytes);
-	} else if (bytes <= COPY_MAX && image_matters(data, bytes) && (img->copy = malloc(bytes))) {
+	} else if (bytes <= COPY_MAX && (images_keep_all || image_matters(data, bytes)) &&
+		   (img->copy = malloc(bytes))) {
 		img->offset = 0;
 		memcpy(img->copy, data, bytes);
 	}
@@ -186,6 +191,30 @@ static int write_all(int fd, const char *p, uint64_t bytes)
 		bytes -= (uint64_t)n;
 	}
 	return 0;
+}
+
+int images_save(const struct image *img, const char *folder, char *path, unsigned size,
+		uint64_t *offset)
+{
+	static uint64_t saved;
+	static unsigned count;
+	int fd, rc;
+
+	if (img->file) {
+		*offset = img->offset;
+		return (unsigned)snprintf(path, size, "%s", img->file) < size ? 0 : -1;
+	}
+	*offset = 0;
+	if (!img->copy || __atomic_add_fetch(&saved, img->bytes, __ATOMIC_RELAXED) > SAVE_MAX ||
+	    (unsigned)snprintf(path, size, "%s/%d-%u.image", folder, (int)getpid(),
+			       __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED)) >= size)
+		return -1;
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	rc = write_all(fd, img->copy, img->bytes);
+	close(fd);
+	return rc;
 }
 
 int images_file(const struct image *img, char *path, unsigned size, uint64_t *offset)

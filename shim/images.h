@@ -39,6 +39,15 @@ void images_unloaded(const void *owner, struct image *img, bool ok);
  * owner is a part of, else owner. */
 struct image *images_of(const void *owner, const void **library);
 
+/* Keep every image's bytes, whether a signature may match or not. Set before the first load. */
+extern bool images_keep_all;
+/*
+ * Where the image's bytes are, for a process that comes later: its file, or a copy in a new file in
+ * the folder. 0, or -1 (they cannot be had, or the copies would be too many).
+ */
+int images_save(const struct image *img, const char *folder, char *path, unsigned size,
+		uint64_t *offset);
+
 /* Fills in the hash if it is missing. 0, or -1 if the bytes cannot be had any more. */
 int images_identify(struct image *img);
 

@@ -13,6 +13,7 @@ struct kernel_rec {
 	uint64_t launches;   /* counted by the launch hooks, relaxed */
 	unsigned idle;       /* launches looked at since one began a group with a future; racy */
 	const void *handle;
+	bool told; /* where its image is was recorded; atomic */
 };
 
 /*

@@ -16,6 +16,14 @@
  * [[offset, bytes, "out"], ...]}}, ...]} "eps" is absent where the signature does not know it.
  * Answer, on its stdout, one line:
  *   candidate NAME [slower]   or   reason WORD detail ...
+ *
+ * Another request asks what an unknown kernel computes:
+ *   {"infer": {name, hash, image, grid, block, shmem, params, param as above, "room": [bytes that
+ *              each parameter points to, or 0, ...], "more": [{grid, block, shmem, params}, ...]},
+ *    "device": 0, "seconds": 20}
+ * Its answer is the line `section` and the lines of a [kernel] section behind its `match`, or a
+ * reason. Nothing is kept.
+ *
  * The child also writes CACHE_PROBED or CACHE_REJECT for the key itself, so that a program shorter
  * than its probe still profits the next time; but not where something went wrong that may go right
  * another time, nor where "inputs" or "candidates" made it an experiment. Processes that probe one
@@ -24,6 +32,9 @@
  */
 #ifndef AF_SHIM_PROBE_H
 #define AF_SHIM_PROBE_H
+
+/* Said of an unknown kernel that brings the child down. */
+#define INFER_WILD "it does not run on random data; it may take indices or addresses from them"
 
 /* The child: reads the request from fd `in`, answers on fd `out`. Returns the exit status. */
 int probe_child_main(int in, int out);

@@ -14,6 +14,8 @@
 #include "config/log.h"
 #include "shim/cache.h"
 #include "shim/probe.h"
+#include "shim/probe_child_infer_run.h"
+#include "shim/probe_child_request.h"
 
 enum { REQUEST_MAX = 1 << 20 };
 
@@ -31,13 +33,16 @@ bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 }
 
 static int answer_fd;
+static bool inferring; /* a kernel that nobody knows runs on data that mean nothing to it */
 
 /* The child is stuck, or a kernel or the driver took it down: still an answer. */
 static void on_signal(int sig)
 {
 	static const char late[] = "reason no-verdict the probe took too long\n";
 	static const char died[] = "reason no-verdict the probe crashed\n";
+	static const char wild[] = "reason no-verdict " INFER_WILD "\n";
 	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1)
+		    : inferring    ? write(answer_fd, wild, sizeof(wild) - 1)
 				   : write(answer_fd, died, sizeof(died) - 1);
 
 	_exit(n > 0 ? 0 : 1);
@@ -155,32 +160,57 @@ static void answer(const struct probe *p, int out)
 		log_debug("probe: nobody took the answer");
 }
 
+/* A verdict is asked for. */
+static void prove(struct probe *p, json_t *request, int out)
+{
+	char path[4200];
+	int lock;
+
+	if (probe_request_parse(p, request)) {
+		alarm((unsigned)(p->seconds > 0 ? p->seconds : 60));
+		cache_open(p->cache, fused_build_id());
+		lock = lock_key(p, path, sizeof(path));
+		if (!known(p)) {
+			probe(p);
+			/* A broken machine says nothing about the kernels. */
+			if (!experiment(p) && (p->why != REASON_NO_VERDICT || p->lasting))
+				keep(p);
+		}
+		unlock_key(lock, path);
+	}
+	answer(p, out);
+}
+
+/* A signature is asked for. */
+static void infer(struct probe *p, json_t *request, int out)
+{
+	char section[INFER_TEXT];
+
+	inferring = true;
+	alarm((unsigned)json_integer_value(json_object_get(request, "seconds")));
+	if (!infer_answer(p, request, section, sizeof(section)))
+		answer(p, out);
+	else if (dprintf(out, "section\n%s", section) < 0)
+		log_debug("probe: nobody took the answer");
+}
+
 int probe_child_main(int in, int out)
 {
 	static struct probe p;
 	const char *level = getenv("AUTOFUSE_LOG");
-	char path[4200], *request = read_all(in);
-	int lock = -1;
+	char *text = read_all(in);
+	json_error_t err;
+	json_t *request = text ? json_loads(text, 0, &err) : NULL;
 
+	free(text);
 	answer_fd = out;
 	catch_signals(0);
 	if (level && !strcmp(level, "debug"))
 		log_level = LOG_DEBUG;
-	if (request && probe_request_parse(&p, request)) {
-		alarm((unsigned)(p.seconds > 0 ? p.seconds : 60));
-		cache_open(p.cache, fused_build_id());
-		lock = lock_key(&p, path, sizeof(path));
-		if (!known(&p)) {
-			probe(&p);
-			/* A broken machine says nothing about the kernels. */
-			if (!experiment(&p) && (p.why != REASON_NO_VERDICT || p.lasting))
-				keep(&p);
-		}
-		unlock_key(lock, path);
-	} else {
-		probe_fail(&p, REASON_NO_VERDICT, "no request");
-	}
-	free(request);
-	answer(&p, out);
+	if (json_object_get(request, "infer"))
+		infer(&p, request, out);
+	else
+		prove(&p, request, out);
+	json_decref(request);
 	return 0;
 }

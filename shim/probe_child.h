@@ -106,11 +106,10 @@ bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 /* True if rc is success, else probe_fail with the call's name. */
 bool probe_ok(struct probe *p, CUresult rc, const char *what);
 
-/* Reads the request (text of one JSON object) into p. */
-bool probe_request_parse(struct probe *p, const char *text);
-
 /* Finds the driver, makes a context, loads the images and our kernels. */
 bool probe_device_open(struct probe *p);
+/* The same without ours. */
+bool probe_device_open_theirs(struct probe *p);
 bool probe_launch(struct probe *p, const struct fused_launch *l);
 
 /* Lays the arena out for as many of the asked rows as are good to run at once. */

@@ -111,9 +111,14 @@ static bool load_theirs(struct probe *p)
 	return true;
 }
 
+bool probe_device_open_theirs(struct probe *p)
+{
+	return load_driver(p) && open_context(p) && load_theirs(p);
+}
+
 bool probe_device_open(struct probe *p)
 {
-	return load_driver(p) && open_context(p) && load_theirs(p) && load_ours(p);
+	return probe_device_open_theirs(p) && load_ours(p);
 }
 
 bool probe_launch(struct probe *p, const struct fused_launch *l)

@@ -12,7 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "shim/probe_child.h"
+#include "shim/probe_child_request.h"
 
 static bool bad(struct probe *p, const char *what)
 {
@@ -39,7 +39,7 @@ static bool hash(struct probe *p, json_t *o, const char *name, uint64_t out[2])
 	return sscanf(s, "%16" SCNx64 "%16" SCNx64, &out[0], &out[1]) == 2;
 }
 
-static bool triple(struct probe *p, json_t *o, const char *name, uint32_t out[3])
+bool probe_request_triple(struct probe *p, json_t *o, const char *name, uint32_t out[3])
 {
 	json_t *a = json_object_get(o, name);
 
@@ -113,17 +113,26 @@ static bool op(struct probe *p, json_t *j, struct op *op)
 	return true;
 }
 
-static bool params(struct probe *p, json_t *j, struct probe_member *m)
+bool probe_request_params(struct probe *p, json_t *j, uint8_t *out, size_t size, size_t *n)
 {
 	const char *s = json_string_value(json_object_get(j, "params"));
-	json_t *layout = json_object_get(j, "param");
-	size_t n = s ? strlen(s) / 2 : 0;
 
-	if (!s || strlen(s) % 2 || n > sizeof(m->params[0]))
+	*n = s ? strlen(s) / 2 : 0;
+	if (!s || strlen(s) % 2 || *n > size)
 		return bad(p, "params");
-	for (size_t i = 0; i < n; i++)
-		if (sscanf(s + 2 * i, "%2hhx", &m->params[0][i]) != 1)
+	for (size_t i = 0; i < *n; i++)
+		if (sscanf(s + 2 * i, "%2hhx", &out[i]) != 1)
 			return bad(p, "params");
+	return true;
+}
+
+static bool params(struct probe *p, json_t *j, struct probe_member *m)
+{
+	json_t *layout = json_object_get(j, "param");
+	size_t n;
+
+	if (!probe_request_params(p, j, m->params[0], sizeof(m->params[0]), &n))
+		return false;
 	m->kernel.param_bytes = (uint32_t)n;
 	m->kernel.nparam = (uint32_t)json_array_size(layout);
 	m->kernel.param = calloc(m->kernel.nparam + 1, sizeof(*m->kernel.param));
@@ -136,9 +145,6 @@ static bool params(struct probe *p, json_t *j, struct probe_member *m)
 		if (d->offset > n || d->bytes > n - d->offset)
 			return bad(p, "param");
 	}
-	for (unsigned i = 0; i < m->m.op.nslot; i++)
-		if (m->m.op.slot[i].bytes > 8 || m->m.op.slot[i].offset + m->m.op.slot[i].bytes > n)
-			return bad(p, "slot");
 	return m->kernel.param != NULL || bad(p, "memory");
 }
 
@@ -181,7 +187,7 @@ static bool image(struct probe *p, json_t *j, struct probe_member *m)
 	return true;
 }
 
-static bool member(struct probe *p, json_t *j, struct probe_member *m)
+bool probe_request_kernel(struct probe *p, json_t *j, struct probe_member *m)
 {
 	const char *name = json_string_value(json_object_get(j, "name"));
 	struct launch *l = &m->m.launch;
@@ -189,9 +195,8 @@ static bool member(struct probe *p, json_t *j, struct probe_member *m)
 	m->kernel.name = name ? strdup(name) : NULL;
 	if (!m->kernel.name)
 		return bad(p, "name");
-	if (!hash(p, j, "hash", m->hash) || !triple(p, j, "grid", l->grid) ||
-	    !triple(p, j, "block", l->block) || !op(p, json_object_get(j, "op"), &m->m.op) ||
-	    !params(p, j, m) || !image(p, j, m))
+	if (!hash(p, j, "hash", m->hash) || !probe_request_triple(p, j, "grid", l->grid) ||
+	    !probe_request_triple(p, j, "block", l->block) || !params(p, j, m) || !image(p, j, m))
 		return false;
 	m->kernel.image[0] = m->hash[0];
 	m->kernel.image[1] = m->hash[1];
@@ -201,39 +206,43 @@ static bool member(struct probe *p, json_t *j, struct probe_member *m)
 	return true;
 }
 
-bool probe_request_parse(struct probe *p, const char *request)
+static bool member(struct probe *p, json_t *j, struct probe_member *m)
 {
-	json_error_t err;
-	json_t *o = json_loads(request, 0, &err), *members = json_object_get(o, "member");
+	if (!probe_request_kernel(p, j, m) || !op(p, json_object_get(j, "op"), &m->m.op))
+		return false;
+	for (unsigned i = 0; i < m->m.op.nslot; i++)
+		if (m->m.op.slot[i].bytes > 8 ||
+		    m->m.op.slot[i].offset + m->m.op.slot[i].bytes > m->kernel.param_bytes)
+			return bad(p, "slot");
+	return true;
+}
+
+bool probe_request_parse(struct probe *p, json_t *o)
+{
+	json_t *members = json_object_get(o, "member");
 	const char *s = json_string_value(json_object_get(o, "pattern"));
 	enum pattern_id id = s ? pattern_parse(s) : PATTERN_COUNT;
 	enum reason why;
 	char numerics[16];
-	bool ok = false;
 
-	if (!o || id == PATTERN_COUNT || json_array_size(members) != pattern_get(id)->nnode) {
-		bad(p, o ? "pattern" : err.text);
-		goto out;
-	}
+	if (id == PATTERN_COUNT || json_array_size(members) != pattern_get(id)->nnode)
+		return bad(p, "pattern");
 	p->device = (int)json_integer_value(json_object_get(o, "device"));
 	p->seconds = (long)json_integer_value(json_object_get(o, "seconds"));
 	if (!hash(p, o, "key", p->key.hash) || !text(p, o, "cache", p->cache, sizeof(p->cache)) ||
 	    !text(p, o, "inputs", p->inputs, sizeof(p->inputs)) ||
 	    !text(p, o, "candidates", p->candidates, sizeof(p->candidates)) ||
 	    !text(p, o, "numerics", numerics, sizeof(numerics)))
-		goto out;
+		return false;
 	p->close = !strcmp(numerics, "close");
 	p->asked.pattern = pattern_get(id);
 	for (; p->nmember < pattern_get(id)->nnode; p->nmember++) {
 		struct probe_member *m = &p->member[p->nmember];
 
 		if (!member(p, json_array_get(members, p->nmember), m))
-			goto out;
+			return false;
 		p->asked.member[p->nmember] = &m->m;
 	}
 	why = p->asked.pattern->bind(&p->asked);
-	ok = !why || probe_fail(p, why, "the members do not form the pattern");
-out:
-	json_decref(o);
-	return ok;
+	return !why || probe_fail(p, why, "the members do not form the pattern");
 }

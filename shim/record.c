@@ -15,6 +15,7 @@
 #include "shim/memory.h"
 #include "shim/ours.h"
 #include "shim/process.h"
+#include "shim/record_code.h"
 #include "shim/record_file.h"
 #include "shim/report.h"
 #include "shim/times.h"
@@ -129,6 +130,7 @@ void record_start(void)
 		return;
 	}
 	put("{\"k\":\"version\",\"v\":1}\n");
+	images_keep_all = process.config.opt.images && process.config.opt.images[0];
 	record_on = true;
 	finish_arm_recording();
 	__atomic_add_fetch(&window_watch, 1, __ATOMIC_SEQ_CST);
@@ -149,7 +151,9 @@ uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool 
 {
 	const struct ours *o = ours_get(NULL);
 	uint64_t index;
+	struct record_code code;
 
+	record_code_find(r, &code);
 	if (!begin())
 		return l->index;
 	announce((CUstream)(uintptr_t)l->stream, o ? o->generation : 0);
@@ -164,6 +168,11 @@ uint64_t record_launch(const struct launch *l, const struct kernel_rec *r, bool 
 		put(",\"ctx\":%" PRIu64 ",\"dev\":%d", o->generation, o->device);
 	if (r && (r->k.image[0] || r->k.image[1]))
 		put(",\"img\":\"%016" PRIx64 "%016" PRIx64 "\"", r->k.image[0], r->k.image[1]);
+	if (code.path[0]) {
+		put(",\"code\":[");
+		put_string(code.path);
+		put(",%" PRIu64 ",%" PRIu64 "]", code.offset, r->image->bytes);
+	}
 	if (l->priority)
 		put(",\"prio\":%d", l->priority);
 	if (l->params && r) {

@@ -118,10 +118,12 @@ void listing_kernels(const struct listing *l, const struct listing_line *line, u
 /* "1x4096 f32", or "". */
 void listing_shape(const struct listing *l, uint32_t shape, char *text, unsigned size);
 
+struct inferred;
 struct listing_view {
-	unsigned lines;         /* at most */
-	const char *times_note; /* why there are no device times, or NULL */
-	const char *source;     /* what was recorded */
+	unsigned lines;                  /* at most */
+	const char *times_note;          /* why there are no device times, or NULL */
+	const char *source;              /* what was recorded */
+	const struct inferred *inferred; /* signatures of unknown kernels, or NULL (infer.h) */
 };
 void listing_text(const struct listing *l, const struct listing_view *v, FILE *f);
 void listing_json(const struct listing *l, const struct listing_view *v, FILE *f);

@@ -2,6 +2,7 @@
 /* The listing as JSON: everything, nothing rounded. */
 #include <jansson.h>
 
+#include "tools/infer.h"
 #include "tools/listing.h"
 
 static const char *const state_word[] = {"fused", "checked", "refused"};
@@ -107,6 +108,8 @@ void listing_json(const struct listing *l, const struct listing_view *v, FILE *f
 			(json_int_t)l->timed, "device_ns", (json_int_t)l->ns, "graph_kernels",
 			(json_int_t)l->graph_kernels, "graph_ns", (json_int_t)l->graph_ns,
 			"no_times", v->times_note, "streams", streams, "sequences", lines);
+	if (all && v->inferred)
+		json_object_set_new(all, "inferred", inferred_json(v->inferred));
 	if (all)
 		json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	fputc('\n', f);

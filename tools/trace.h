@@ -54,13 +54,17 @@ struct trace_event {
 	bool has_stream;      /* "st" was there */
 	const char *name;     /* CALL, GRAPH: the driver call; CLOCK: why no times, else NULL */
 	struct launch launch; /* LAUNCH, KERNEL; index is left 0 */
-	struct range range;   /* ALLOC, FREE; CALL, where it frees one (else empty) */
-	unsigned flags;       /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
-	int device;           /* ALLOC */
-	unsigned from, to;    /* EDGE; flags: CUgraphDependencyType */
-	struct sent sent;     /* SENT; OUTCOME: launch, n */
-	struct ran ran;       /* RAN; name: of a kernel in a graph */
-	enum reason why;      /* OUTCOME */
+	struct trace_code {   /* where the kernel's image is; file NULL: not said */
+		const char *file;
+		uint64_t offset, bytes;
+	} code;
+	struct range range; /* ALLOC, FREE; CALL, where it frees one (else empty) */
+	unsigned flags;     /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
+	int device;         /* ALLOC */
+	unsigned from, to;  /* EDGE; flags: CUgraphDependencyType */
+	struct sent sent;   /* SENT; OUTCOME: launch, n */
+	struct ran ran;     /* RAN; name: of a kernel in a graph */
+	enum reason why;    /* OUTCOME */
 	enum trace_state state;
 	bool launched; /* BAD: it was a line of kind l, lx or n */
 };

@@ -21,6 +21,8 @@
 #include "tools/status.h"
 #include "tools/preload.h"
 
+#define IMAGES "images" /* the folder of code that is in no other file */
+
 enum { TICK_MS = 20, COPY = 1 << 16, PAD_LOOK = 4096 };
 
 static volatile sig_atomic_t interrupts;
@@ -53,7 +55,7 @@ static void handle_signals(bool ours)
 		sigaction(handled[i], &sa, NULL);
 }
 
-static int prepare(struct trace_app *a, char **argv, char *path, unsigned size)
+static int prepare(struct trace_app *a, char **argv, char *path, unsigned size, bool images)
 {
 	const char *tmp = getenv("TMPDIR");
 	char why[2 * PATH_MAX], record[4352];
@@ -70,6 +72,9 @@ static int prepare(struct trace_app *a, char **argv, char *path, unsigned size)
 		a->dir[0] = 0;
 		return -1;
 	}
+	snprintf(record, sizeof(record), "%s/" IMAGES, a->dir);
+	if (images && (mkdir(record, 0700) || setenv("AUTOFUSE_IMAGES", record, 1)))
+		return -1;
 	snprintf(record, sizeof(record), "%s/%%p.jsonl", a->dir);
 	/* Times need both forms of a group: one in four runs its own launches beside ours. */
 	if (setenv("AUTOFUSE_RECORD", record, 1) || setenv("AUTOFUSE_TIMES", "1", 1) ||
@@ -155,7 +160,7 @@ static void collect(struct trace_app *a)
 	while (d && (e = readdir(d))) {
 		void *grown;
 
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' || !strcmp(e->d_name, IMAGES))
 			continue;
 		grown = realloc(a->file, (a->nfile + 1) * sizeof(*a->file));
 		if (!grown)
@@ -173,13 +178,13 @@ static void collect(struct trace_app *a)
 		qsort(a->file, a->nfile, sizeof(*a->file), larger);
 }
 
-int trace_app_run(struct trace_app *a, char **argv, bool stdout_to_stderr)
+int trace_app_run(struct trace_app *a, char **argv, bool stdout_to_stderr, bool images)
 {
 	char path[PATH_MAX];
 	pid_t pid;
 
 	memset(a, 0, sizeof(*a));
-	if (prepare(a, argv, path, sizeof(path)))
+	if (prepare(a, argv, path, sizeof(path), images))
 		return -1;
 	fflush(stdout);
 	interrupts = 0;
@@ -234,10 +239,28 @@ int trace_app_keep(const char *file, const char *to)
 	return rc;
 }
 
+static void remove_images(const struct trace_app *a)
+{
+	char path[sizeof(a->dir) + sizeof(IMAGES) + 1];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/" IMAGES, a->dir);
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	rmdir(path);
+}
+
 void trace_app_free(struct trace_app *a)
 {
 	for (unsigned i = 0; i < a->nfile; i++)
 		unlink(a->file[i]);
+	if (a->dir[0])
+		remove_images(a);
 	if (a->dir[0])
 		rmdir(a->dir);
 	free(a->file);

@@ -16,9 +16,10 @@ struct trace_app {
 
 /*
  * Runs argv with the library recording. Ctrl-C goes to the program as ever; a second one kills it.
- * What it recorded is there either way. 0; -1 if it could not be run (said so; status is set).
+ * What it recorded is there either way, with images the code of unknown kernels, too (the option of
+ * that name), until trace_app_free. 0; -1 if it could not be run (said so; status is set).
  */
-int trace_app_run(struct trace_app *a, char **argv, bool stdout_to_stderr);
+int trace_app_run(struct trace_app *a, char **argv, bool stdout_to_stderr, bool images);
 /* The process that a recording is of. */
 long trace_app_pid(const char *file);
 /* Moves a recording to where it is wanted, compressed if the name ends in .gz. 0 or -1 (said so).

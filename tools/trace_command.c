@@ -11,6 +11,7 @@
 #include "shim/cache.h"
 #include "tools/args.h"
 #include "tools/commands.h"
+#include "tools/infer.h"
 #include "tools/profile.h"
 #include "tools/recording.h"
 #include "tools/timeline.h"
@@ -22,7 +23,9 @@ struct request {
 	const char *file; /* a recording, or NULL */
 	char **program;   /* argv of a program to run, or NULL */
 	const char *record, *perfetto, *html, *output;
-	bool json, all;
+	bool json, all, infer;
+	const char *sections; /* of kernels that were inferred: a file, or NULL */
+	const struct config *config;
 	bool on[PATTERN_COUNT];
 	const char *cache; /* the option */
 	FILE *out;
@@ -32,7 +35,8 @@ static int usage(void)
 {
 	log_warn("usage: autofuse trace [--json] [--all] [-o FILE] [--record FILE] [--perfetto "
 		 "FILE] "
-		 "[--html FILE] [--option=value ...] [-f FILE.ini] RECORDING | -- app [args]");
+		 "[--html FILE] [--infer[=FILE]] [--option=value ...] [-f FILE.ini] RECORDING | -- "
+		 "app [args]");
 	return EXIT_USAGE;
 }
 
@@ -67,6 +71,10 @@ static bool own_word(struct request *q, int argc, char **argv, int *i)
 		q->json = true;
 	else if (!strcmp(argv[*i], "--all"))
 		q->all = true;
+	else if (!strcmp(argv[*i], "--infer"))
+		q->infer = true;
+	else if (!strncmp(argv[*i], "--infer=", 8) && argv[*i][8])
+		q->infer = (q->sections = argv[*i] + 8);
 	else
 		return false;
 	*i += 1;
@@ -95,6 +103,10 @@ static int parse(struct request *q, int argc, char **argv)
 	}
 	if (q->program && (!*q->program || q->file))
 		return -1;
+	if (q->infer && !q->program) {
+		log_warn("--infer needs the program: a recording has not the code of its kernels");
+		return -1;
+	}
 	return q->program || (q->file && !q->record) ? 0 : -1;
 }
 
@@ -139,8 +151,8 @@ static void perfetto(const struct listing *l, const struct listing_view *v, FILE
 }
 
 /* One of the files beside the listing. With several processes each has its own (%p). */
-static int write_file(const char *name, const char *source, const struct listing *l,
-		      const struct listing_view *v,
+static int write_file(const char *name, const char *mode, const char *source,
+		      const struct listing *l, const struct listing_view *v,
 		      void (*write)(const struct listing *l, const struct listing_view *v, FILE *f))
 {
 	char to[PATH_MAX];
@@ -149,7 +161,7 @@ static int write_file(const char *name, const char *source, const struct listing
 	if (!name)
 		return 0;
 	path_of(to, sizeof(to), name, source);
-	f = fopen(to, "we");
+	f = fopen(to, mode);
 	if (f)
 		write(l, v, f);
 	if (f && !fclose(f))
@@ -158,9 +170,17 @@ static int write_file(const char *name, const char *source, const struct listing
 	return -1;
 }
 
+static void sections(const struct listing *l, const struct listing_view *v, FILE *f)
+{
+	if (v->inferred)
+		inferred_file(v->inferred, f);
+}
+
 static int list(const struct request *q, const char *path, const char *source)
 {
 	struct listing_view v = {.lines = q->all ? UINT_MAX : LINES, .source = source};
+	bool added = q->sections && inferred_in_use(q->config, q->sections);
+	struct inferred *inferred = NULL;
 	struct recording r;
 	int rc;
 
@@ -168,16 +188,24 @@ static int list(const struct request *q, const char *path, const char *source)
 		return EXIT_USAGE;
 	if (r.no_times[0])
 		v.times_note = r.no_times;
+	if (q->infer)
+		v.inferred = inferred = infer(path, r.listing, q->config);
 	(q->json ? listing_json : listing_text)(r.listing, &v, q->out);
 	if (!sig_count() && !q->json)
 		fprintf(q->out, "\nNo signatures are known: name the program's kernels in [kernel] "
 				"sections.\n");
 	if (q->program)
 		learn(q, &r);
+	if (q->program && !q->infer && !q->json)
+		infer_offer(r.listing, q->out);
+	if (inferred && !q->json)
+		inferred_text(inferred, q->out);
 	rc = trace_errors(r.trace) ? EXIT_BAD_INPUT : 0;
-	if (write_file(q->perfetto, path, r.listing, &v, perfetto) ||
-	    write_file(q->html, path, r.listing, &v, page_write))
+	if (write_file(q->perfetto, "we", path, r.listing, &v, perfetto) ||
+	    write_file(q->html, "we", path, r.listing, &v, page_write) ||
+	    write_file(q->sections, added ? "ae" : "we", path, r.listing, &v, sections))
 		rc = EXIT_FAILED;
+	inferred_free(inferred);
 	recording_free(&r);
 	return rc;
 }
@@ -209,7 +237,7 @@ static int trace_program(const struct request *q)
 	char source[256], to[PATH_MAX];
 	int rc;
 
-	if (!trace_app_run(&a, q->program, q->json && q->out == stdout)) {
+	if (!trace_app_run(&a, q->program, q->json && q->out == stdout, q->infer)) {
 		forgive(q, &a);
 		for (unsigned i = 0; i < a.nfile; i++) {
 			struct request mine = *q;
@@ -222,6 +250,8 @@ static int trace_program(const struct request *q)
 				mine.perfetto = NULL;
 			if (!wanted(q->html, i == 0))
 				mine.html = NULL;
+			if (!wanted(q->sections, i == 0))
+				mine.sections = NULL;
 			if (i)
 				fputc('\n', q->out);
 			source_of(source, sizeof(source), q->program[0], &a, i);
@@ -257,6 +287,7 @@ int command_trace(int argc, char **argv)
 	sig_compile(&c);
 	pattern_switches(&c, q.on);
 	q.cache = c.opt.cache;
+	q.config = &c;
 	rc = q.program ? trace_program(&q) : list(&q, q.file, q.file);
 	if (q.output && fclose(q.out)) {
 		log_warn("%s: %m", q.output);

@@ -171,6 +171,22 @@ static int params(struct parse *s, json_t *line, struct param *param, uint32_t *
 		       : bad(s, "\"x\": expected %u bytes of hex digits", *bytes);
 }
 
+/* ["file", offset, bytes] */
+static int code(struct parse *s, json_t *list, struct trace_code *c)
+{
+	json_t *offset = json_array_get(list, 1), *bytes = json_array_get(list, 2);
+
+	if (!list)
+		return 0;
+	c->file = json_string_value(json_array_get(list, 0));
+	c->offset = (uint64_t)json_integer_value(offset);
+	c->bytes = (uint64_t)json_integer_value(bytes);
+	if (c->file && json_is_integer(offset) && json_is_integer(bytes) &&
+	    json_integer_value(offset) >= 0 && json_integer_value(bytes) > 0)
+		return 0;
+	return bad(s, "\"code\": expected [file, offset, bytes]");
+}
+
 static int launch(struct parse *s, json_t *line, struct trace_event *e)
 {
 	const char *name = json_string_value(json_object_get(line, "f"));
@@ -191,7 +207,8 @@ static int launch(struct parse *s, json_t *line, struct trace_event *e)
 	    number(s, line, "attrs", 0, UINT32_MAX, na ? LAUNCH_OTHER_ATTR : 0, &attrs) ||
 	    number(s, line, "prio", INT32_MIN, INT32_MAX, 0, &prio) ||
 	    number(s, line, "dev", 0, 4096, 0, &device) ||
-	    params(s, line, param, &n, &bytes, &extra))
+	    params(s, line, param, &n, &bytes, &extra) ||
+	    code(s, json_object_get(line, "code"), &e->code))
 		return -1;
 	if (img && sscanf(img, "%16llx%16llx", (unsigned long long *)&image[0],
 			  (unsigned long long *)&image[1]) != 2)

@@ -233,6 +233,35 @@ static void in_memory(void **state)
 	assert_int_equal(images_file(loaded(31), path, sizeof(path), &offset), -2);
 }
 
+/* With images_keep_all every image can be found again by another process. */
+static void saved(void **state)
+{
+	struct cubin c = cubin("nothing at all");
+	char dir[] = "/tmp/test_kernels.XXXXXX", path[128], again[128], back[sizeof(c)];
+	uint64_t offset = 99;
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	images_load_data((void *)40, &c);
+	assert_int_equal(images_save(loaded(40), dir, path, sizeof(path), &offset), -1);
+	images_keep_all = true;
+	images_load_data((void *)41, &c);
+	images_keep_all = false;
+	assert_int_equal(images_save(loaded(41), dir, path, sizeof(path), &offset), 0);
+	assert_int_equal(offset, 0);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(pread(fd, back, sizeof(back), 0), sizeof(back));
+	assert_memory_equal(back, &c, sizeof(back));
+	close(fd);
+	/* Each in a file of its own; a folder that is not there is no reason to fail loudly. */
+	assert_int_equal(images_save(loaded(41), dir, again, sizeof(again), &offset), 0);
+	assert_string_not_equal(path, again);
+	assert_int_equal(images_save(loaded(41), "/nonexistent", back, sizeof(back), &offset), -1);
+	unlink(path);
+	unlink(again);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void ptx(void **state)
 {
 	char text[] = "//\n.version 8.0\n";
@@ -271,6 +300,8 @@ static void in_file(void **state)
 	assert_int_equal(images_identify(img), 0);
 	assert_int_equal(images_file(img, path, sizeof(path), &offset), -1);
 	fd = open(path, O_RDONLY);
+	assert_int_equal(pread(fd, back, 9016, (off_t)offset), 9016);
+	assert_int_equal(images_save(img, "/nonexistent", path, sizeof(path), &offset), 0);
 	assert_int_equal(pread(fd, back, 9016, (off_t)offset), 9016);
 	assert_memory_equal(back, &fatbin, 9016);
 	close(fd);
@@ -356,9 +387,10 @@ static int signatures(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(records),      cmocka_unit_test(reused), cmocka_unit_test(many),
-	cmocka_unit_test(in_memory),    cmocka_unit_test(ptx),    cmocka_unit_test(in_file),
-	cmocka_unit_test(changed_file), cmocka_unit_test(owners), cmocka_unit_test(elf_objects),
+	cmocka_unit_test(records),     cmocka_unit_test(reused),       cmocka_unit_test(many),
+	cmocka_unit_test(in_memory),   cmocka_unit_test(saved),        cmocka_unit_test(ptx),
+	cmocka_unit_test(in_file),     cmocka_unit_test(changed_file), cmocka_unit_test(owners),
+	cmocka_unit_test(elf_objects),
 };
 
 int main(void)
