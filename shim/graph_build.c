@@ -80,11 +80,19 @@ static int begin(struct side *s, struct graph_work *w)
 	return 0;
 }
 
-static bool wants_checks(const struct graph_work *w)
+/* Is there a verdict that wants a check, and that the checking form there is (of those) is not for?
+ */
+static bool wants_checks(const struct graph_work *w, const struct side_check *there, unsigned n)
 {
-	for (unsigned i = 0; i < w->nverdict; i++)
-		if (judge_wants_check(w->verdict[i]))
+	for (unsigned i = 0; i < w->nverdict; i++) {
+		bool covered = !judge_wants_check(w->verdict[i]);
+
+		for (unsigned k = 0; k < n; k++)
+			covered |= there[k].verdict == w->verdict[i] &&
+				   there[k].rows >= w->verdict[i]->due;
+		if (!covered)
 			return true;
+	}
 	return false;
 }
 
@@ -185,10 +193,13 @@ static void build(struct side *s)
 	CUcontext old;
 	struct graph_work w = {.shape = &s->shape};
 	bool pushed, ok;
-	unsigned kept;
+	struct side_check there[GRAPH_VERDICTS];
+	unsigned kept, nthere;
 	enum reason why = REASON_NONE;
 
 	kept = s->form[FORM_FUSED].exec && !s->stale ? s->ngroup : 0;
+	memcpy(there, s->check, sizeof(there));
+	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
 	s->want = false;
 	s->building = true;
 	s->stale = s->discard = false;
@@ -198,7 +209,7 @@ static void build(struct side *s)
 	ok = pushed && !begin(s, &w);
 	side_unlock(s);
 	if (ok && !graph_match(&w)) {
-		if (!w.alone && wants_checks(&w) &&
+		if (!w.alone && wants_checks(&w, there, nthere) &&
 		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
 				w.form[FORM_FUSED].graph))
 			check = graph_check_build(&w, s->flags);

@@ -111,7 +111,7 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 	unsigned nodes = 0;
 	struct side *s;
 
-	if (!process.on || !process.config.opt.graphs || !sig_count())
+	if (!process.on || process.config.opt.graphs == GRAPHS_OFF || !sig_count())
 		return;
 	verdict_load();
 	ours_seen();

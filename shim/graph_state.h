@@ -19,6 +19,8 @@
 #include "shim/ours.h"
 #include "shim/verdict.h"
 
+struct arena;
+
 enum graph_form {
 	FORM_OWN,   /* the program's exec */
 	FORM_FUSED, /* groups replaced */
@@ -57,6 +59,8 @@ struct side_check {
 	struct verdict *verdict;
 	int64_t rows;
 	CUgraphNode publish; /* in the form's graph: the node that reports the result */
+	int signal;          /* of the arena, where the launch in hand reports it */
+	uint64_t ticket;
 };
 
 struct side {
@@ -77,7 +81,8 @@ struct side {
 	unsigned rejected[REASON_COUNT];         /* groups of the last plan that were left alone */
 	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
 	unsigned ncheck;
-	uint64_t check_base, check_bytes;        /* the arena that its nodes name */
+	uint64_t check_base;                     /* memory of the arena that its nodes name */
+	struct arena *arena;                     /* claimed for the launch in hand */
 	struct verdict *verdict[GRAPH_VERDICTS]; /* that checks are wanted for, all groups' */
 	unsigned nverdict;
 	/* What is to be done. */

@@ -5,6 +5,7 @@
 
 #include "config/log.h"
 #include "shim/graph_state.h"
+#include "shim/process.h"
 
 enum {
 	OFTEN = 16, /* launches that edits preceded before the trial begins */
@@ -35,7 +36,8 @@ static bool often(const struct side *s)
 
 static bool under_way(const struct side *s)
 {
-	return !s->trial.over && s->form[FORM_FUSED].exec && often(s);
+	return !s->trial.over && process.config.opt.graphs != GRAPHS_ALWAYS &&
+	       s->form[FORM_FUSED].exec && often(s);
 }
 
 static void decide(struct side *s)

@@ -43,6 +43,8 @@ struct graph_work {
 	unsigned ngroup, group_room;
 	struct work_check check[GRAPH_VERDICTS];
 	unsigned ncheck;
+	CUgraphNode publish[GRAPH_VERDICTS]; /* of each check, in the checking form */
+	uint64_t arena_base;
 	struct verdict *verdict[GRAPH_VERDICTS];
 	unsigned nverdict;
 	unsigned rejected[REASON_COUNT];
