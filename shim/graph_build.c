@@ -18,7 +18,11 @@
 #include "shim/window.h"
 #include "shim/worker.h"
 
-enum { PATIENCE_FIRST = 16, PATIENCE_MOST = 2048 }; /* polls, about a millisecond each */
+enum {
+	PATIENCE_FIRST = 16, /* polls, about a millisecond each */
+	PATIENCE_MOST = 2048,
+	CHECK_TRIES = 8, /* then some verdicts stay unchecked that no form has room for */
+};
 
 static void form_free(struct work_form *f)
 {
@@ -85,11 +89,11 @@ static int begin(struct side *s, struct graph_work *w)
 static bool wants_checks(const struct graph_work *w, const struct side_check *there, unsigned n)
 {
 	for (unsigned i = 0; i < w->nverdict; i++) {
-		bool covered = !judge_wants_check(w->verdict[i]);
+		const struct graph_verdict *v = &w->verdict[i];
+		bool covered = !judge_wants_check_of(v->verdict, v->rows);
 
 		for (unsigned k = 0; k < n; k++)
-			covered |= there[k].verdict == w->verdict[i] &&
-				   there[k].rows >= w->verdict[i]->due;
+			covered |= there[k].verdict == v->verdict && there[k].rows >= v->rows;
 		if (!covered)
 			return true;
 	}
@@ -179,6 +183,10 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	}
 	if (check && publish(s, w, FORM_CHECK, check)) {
 		graph_check_take(s, w);
+		if (s->check_changes != s->changes)
+			s->check_tries = 0;
+		s->check_changes = s->changes;
+		s->unchecked = ++s->check_tries >= CHECK_TRIES;
 	} else if (check) {
 		real.cuGraphExecDestroy(check);
 		s->waits = true;

@@ -201,7 +201,7 @@ static bool wanted(const struct graph_work *w, unsigned i)
 {
 	const struct work_check *c = &w->check[i];
 
-	return judge_wants_check(c->verdict) && c->group.rows >= c->verdict->due;
+	return judge_wants_check_of(c->verdict, c->group.rows);
 }
 
 /* Checks of the graph itself that follow each other, else any single one: w->check is cut to them.
@@ -378,7 +378,8 @@ void graph_check_launched(struct side *s, bool launched)
 			continue;
 		/* The answer comes later; until then others need not stand back for it. */
 		c->verdict->sampled_at = c->verdict->fused;
-		c->verdict->due = 0;
+		if (c->rows >= c->verdict->due)
+			c->verdict->due = 0;
 		if (c->signal)
 			continue;
 		a->signal[0].verdict = c->verdict;

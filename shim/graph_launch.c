@@ -62,12 +62,21 @@ static bool holds(struct side *s)
 	return true;
 }
 
-/* Has any verdict of the graph a check due? */
-static bool check_due(const struct side *s)
+/* Is a check due that the checking form makes? Otherwise one that it does not make is asked for. */
+static bool check_due(struct side *s)
 {
+	bool due = false, missing = false;
+
+	for (unsigned i = 0; i < s->ncheck; i++)
+		due |= judge_wants_check_of(s->check[i].verdict, s->check[i].rows);
+	if (due || s->waits || s->stale || s->unchecked)
+		return due;
 	for (unsigned i = 0; i < s->nverdict; i++)
-		if (judge_wants_check(s->verdict[i]))
-			return true;
+		missing |= judge_wants_check_of(s->verdict[i].verdict, s->verdict[i].rows);
+	if (missing) {
+		s->waits = true; /* for memory, then a form */
+		side_want(s);
+	}
 	return false;
 }
 
@@ -80,14 +89,8 @@ static enum graph_form choose(struct side *s)
 	o = ours_get(NULL);
 	if (o != s->ours) /* our event is of that context */
 		return FORM_OWN;
-	if (check_due(s)) {
-		if (graph_check_claim(s))
-			return FORM_CHECK;
-		if (!s->form[FORM_CHECK].exec && !s->waits && !s->stale && !s->unchecked) {
-			s->waits = true; /* for memory, then a checking form */
-			side_want(s);
-		}
-	}
+	if (check_due(s) && graph_check_claim(s))
+		return FORM_CHECK;
 	if (graph_trial_own(s) || !s->form[FORM_FUSED].exec ||
 	    process.config.opt.verify == VERIFY_ALWAYS)
 		return FORM_OWN;
@@ -123,7 +126,7 @@ static void record(struct side *s, const struct call *c)
 static void first_uses(struct side *s, const struct call *c, bool after)
 {
 	for (unsigned i = 0; i < s->nverdict; i++) {
-		struct verdict *v = s->verdict[i];
+		struct verdict *v = s->verdict[i].verdict;
 
 		if (v->first_use_over || verdict_state(v) != VERDICT_USABLE)
 			continue;

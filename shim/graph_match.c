@@ -91,13 +91,18 @@ static bool enabled(void *arg, const struct pattern *p)
 	return process.pattern_on[pattern_id(p)];
 }
 
-static void note_verdict(struct graph_work *w, struct verdict *v)
+static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
 {
-	for (unsigned i = 0; i < w->nverdict; i++)
-		if (w->verdict[i] == v)
-			return;
-	if (w->nverdict < GRAPH_VERDICTS)
-		w->verdict[w->nverdict++] = v;
+	unsigned i = 0;
+
+	while (i < w->nverdict && w->verdict[i].verdict != v)
+		i++;
+	if (i == GRAPH_VERDICTS)
+		return;
+	if (i == w->nverdict)
+		w->verdict[w->nverdict++] = (struct graph_verdict){v, rows};
+	else if (rows > w->verdict[i].rows)
+		w->verdict[i].rows = rows;
 }
 
 static void set_nodes(const struct graph_work *w, struct graph_group *to, const struct group *g,
@@ -107,18 +112,19 @@ static void set_nodes(const struct graph_work *w, struct graph_group *to, const 
 	memcpy(to->node, node, to->n * sizeof(*node));
 }
 
-/* Each verdict is checked on the first of its groups that can be. */
+/* Each verdict is checked on the first of its groups with the most rows. */
 static void note_check(struct graph_work *w, const struct group *g, const unsigned *node,
 		       struct verdict *v, const struct ours *o)
 {
-	struct work_check *c = &w->check[w->ncheck];
+	struct work_check *c;
+	unsigned at = 0;
 
-	for (unsigned i = 0; i < w->ncheck; i++)
-		if (w->check[i].verdict == v && w->check[i].group.rows >= g->rows)
-			return;
-	if (w->ncheck == GRAPH_VERDICTS)
+	while (at < w->ncheck && w->check[at].verdict != v)
+		at++;
+	if (at == GRAPH_VERDICTS || (at < w->ncheck && w->check[at].group.rows >= g->rows))
 		return;
-	w->ncheck++;
+	w->ncheck += at == w->ncheck;
+	c = &w->check[at];
 	c->level = w->at;
 	set_nodes(w, &c->nodes, g, node);
 	c->group = *g;
@@ -193,7 +199,7 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node)
 	state = verdict_state(v);
 	if (state == VERDICT_REJECTED)
 		return v->why;
-	note_verdict(w, v);
+	note_verdict(w, v, g->rows);
 	note_check(w, g, node, v, o);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;

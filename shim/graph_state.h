@@ -54,6 +54,12 @@ struct side_group {
 	struct range range[GROUP_MAX_OPERANDS];
 };
 
+/* A verdict of groups in the graph, and the most rows that one of them has. */
+struct graph_verdict {
+	struct verdict *verdict;
+	int64_t rows;
+};
+
 /* One check in the checking form. */
 struct side_check {
 	struct verdict *verdict;
@@ -81,9 +87,11 @@ struct side {
 	unsigned rejected[REASON_COUNT];         /* groups of the last plan that were left alone */
 	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
 	unsigned ncheck;
-	uint64_t check_base;                     /* memory of the arena that its nodes name */
-	struct arena *arena;                     /* claimed for the launch in hand */
-	struct verdict *verdict[GRAPH_VERDICTS]; /* that checks are wanted for, all groups' */
+	unsigned check_tries; /* checking forms made while no verdict changed */
+	uint64_t check_changes;
+	uint64_t check_base;                          /* memory of the arena that its nodes name */
+	struct arena *arena;                          /* claimed for the launch in hand */
+	struct graph_verdict verdict[GRAPH_VERDICTS]; /* of all groups, as far as there is room */
 	unsigned nverdict;
 	/* What is to be done. */
 	bool want;      /* the worker shall look at it */

@@ -45,7 +45,7 @@ struct graph_work {
 	unsigned ncheck;
 	CUgraphNode publish[GRAPH_VERDICTS]; /* of each check, in the checking form */
 	uint64_t arena_base;
-	struct verdict *verdict[GRAPH_VERDICTS];
+	struct graph_verdict verdict[GRAPH_VERDICTS];
 	unsigned nverdict;
 	unsigned rejected[REASON_COUNT];
 	bool waits, again; /* for a verdict; a plan now would find more */

@@ -33,16 +33,21 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 	return REASON_NONE;
 }
 
-bool judge_wants_check(const struct verdict *v)
+bool judge_wants_check_of(const struct verdict *v, int64_t rows)
 {
 	const struct options *o = &process.config.opt;
 	int state = verdict_state(v);
 
 	if (state == VERDICT_USABLE)
-		return v->due || o->verify == VERIFY_ALWAYS ||
+		return (v->due && rows >= v->due) || o->verify == VERIFY_ALWAYS ||
 		       (o->verify == VERIFY_SAMPLE &&
 			v->fused - v->sampled_at >= (unsigned long)o->sample_every);
 	return state == VERDICT_CHECKING;
+}
+
+bool judge_wants_check(const struct verdict *v)
+{
+	return judge_wants_check_of(v, INT64_MAX);
 }
 
 bool judge_vet(const struct verdict *v)

@@ -15,6 +15,8 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 
 /* Does the verdict want a live check of one of its groups? */
 bool judge_wants_check(const struct verdict *v);
+/* One with so many rows? */
+bool judge_wants_check_of(const struct verdict *v, int64_t rows);
 
 /* The probe ran every member between canaries: other launches at the sites of a usable verdict may
  * be crossed. True if any of them is news. */
