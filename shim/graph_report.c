@@ -22,7 +22,8 @@ static struct {
 	struct item item[LISTED_MAX];
 	unsigned nitem;
 	bool cut;
-	unsigned long long launches[FORM_COUNT]; /* atomic */
+	/* Atomic. Of launches of fused forms: groups in them, nodes before and after. */
+	unsigned long long launches[FORM_COUNT], groups, before, after;
 } graphs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void graph_report_made(const struct side *s, unsigned nodes)
@@ -62,6 +63,11 @@ void graph_report_built(const struct side *s)
 void graph_report_launched(const struct side *s, enum graph_form f)
 {
 	__atomic_fetch_add(&graphs.launches[f], 1, __ATOMIC_RELAXED);
+	if (f != FORM_FUSED)
+		return;
+	__atomic_fetch_add(&graphs.groups, s->ngroup, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&graphs.before, s->shape.nnode, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&graphs.after, s->shape.nnode - s->removed, __ATOMIC_RELAXED);
 }
 
 static void list(const struct side *s)
@@ -141,26 +147,21 @@ static enum reason most(void)
 
 bool graph_report_text(char *text, size_t size, unsigned long long *fused)
 {
-	unsigned long long all = sum(graphs.launches), nodes = 0, after = 0, groups = 0;
+	unsigned long long all = sum(graphs.launches), checked = graphs.launches[FORM_CHECK];
 	enum reason why;
 
 	*fused = graphs.launches[FORM_FUSED];
 	if (!all)
 		return false;
 	list_all();
-	for (unsigned i = 0; i < graphs.nitem; i++) {
-		const struct item *it = &graphs.item[i];
-
-		nodes += it->launches[FORM_FUSED] * it->nodes;
-		after += it->launches[FORM_FUSED] * (it->nodes - it->removed);
-		groups += it->launches[FORM_FUSED] * it->groups;
-	}
 	why = most();
 	if (*fused)
 		snprintf(text, size,
 			 "%llu graph launches, %llu of them fused (%llu groups, %llu nodes became "
 			 "%llu)",
-			 all, *fused, groups, nodes, after);
+			 all, *fused, graphs.groups, graphs.before, graphs.after);
+	else if (!why && checked)
+		snprintf(text, size, "%llu graph launches, %llu of them checked", all, checked);
 	else
 		snprintf(text, size, "%llu graph launches, none fused: %s (%s)", all,
 			 reason_word(why), reason_text(why));

@@ -181,7 +181,7 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 static void summary(const struct report_totals *t)
 {
 	char text[640], graphs[320] = "", before[32], after[32];
-	unsigned long long graphs_fused = 0;
+	unsigned long long graphs_fused = 0, alone = t->rejected;
 	size_t n = 0;
 
 	if (graph_report_text(graphs, sizeof(graphs), &graphs_fused) && !t->fused) {
@@ -193,6 +193,9 @@ static void summary(const struct report_totals *t)
 		log_always("%s launches, %s", grouped(t->launches, before), text);
 		return;
 	}
+	/* What was captured did not run there and then. */
+	for (unsigned p = 0; p < PATTERN_COUNT; p++)
+		alone -= t->pattern[p].rejected[REASON_CAPTURE];
 	for (unsigned p = 0; p < PATTERN_COUNT && n < sizeof(text); p++)
 		if (t->pattern[p].outcome[OUTCOME_FUSED])
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s fused",
@@ -201,8 +204,8 @@ static void summary(const struct report_totals *t)
 					      pattern_get((enum pattern_id)p)->name);
 	if (t->checked && n < sizeof(text))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu checked", t->checked);
-	if (t->rejected && n < sizeof(text))
-		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+	if (alone && n < sizeof(text))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu left alone", alone);
 	if (t->counts.unlooked && n < sizeof(text))
 		snprintf(text + n, sizeof(text) - n, ", %llu launches no longer looked at",
 			 t->counts.unlooked);

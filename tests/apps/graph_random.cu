@@ -479,7 +479,7 @@ static cudaGraph_t chain_graph()
 	nodes[3].what.kind = MUL;
 	nodes[3].what.out = 1, nodes[3].what.a = 3, nodes[3].what.b = 0;
 	nodes[4].what.kind = MIX;
-	nodes[4].what.out = 0, nodes[4].what.a = 1, nodes[4].what.b = 0;
+	nodes[4].what.out = 0, nodes[4].what.a = 1, nodes[4].what.b = 2;
 	for (unsigned i = 1; i < nodes.size(); i++)
 		nodes[i].after = {i - 1};
 	return make_graph(nodes);
