@@ -42,6 +42,9 @@ bool graph_release_memory(void);
 /* The context is about to go. */
 void graph_drop_context(CUcontext ctx);
 
+/* In a forked child: everything is off; no lock is taken. */
+void graph_forked(void);
+
 /* The graph worker's poll. */
 bool graph_poll(void);
 

@@ -215,7 +215,7 @@ static void build(struct side *s)
 	s->events = memory_events();
 	pushed = !real.cuCtxPushCurrent_v2(s->ours->ctx);
 	ok = pushed && !begin(s, &w);
-	side_unlock(s);
+	pthread_mutex_unlock(&s->lock);
 	if (ok && !graph_match(&w)) {
 		if (!w.alone && wants_checks(&w, there, nthere) &&
 		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
@@ -274,17 +274,17 @@ static bool look(void *arg, struct side *s)
 	if (due(s)) {
 		scan->found = s;
 		scan->waiting = true;
-		s->building = true; /* nobody else takes it or frees it */
+		s->building = true; /* nobody else takes it down */
+		__atomic_add_fetch(&s->refs, 1, __ATOMIC_ACQ_REL);
 		return true;
 	}
-	scan->waiting |= s->waits;
+	scan->waiting |= s->waits || s->want || s->stale;
 	return false;
 }
 
 bool graph_poll(void)
 {
 	struct scan scan = {NULL, false};
-	bool gone;
 
 	if (!process.on)
 		return false;
@@ -295,7 +295,7 @@ bool graph_poll(void)
 		worker_driver_leave();
 		return true;
 	}
-	side_each(look, &scan);
+	scan.waiting |= side_try_each(look, &scan);
 	if (scan.found) {
 		struct side *s = scan.found;
 
@@ -309,10 +309,7 @@ bool graph_poll(void)
 				s->patience = PATIENCE_MOST;
 			build(s);
 		}
-		gone = s->gone;
 		side_unlock(s);
-		if (gone)
-			side_free(s);
 	}
 	worker_driver_leave();
 	return scan.waiting;

@@ -53,7 +53,7 @@ static bool holds(struct side *s)
 		const struct side_group *g = &s->group[i];
 
 		for (unsigned k = 0; k < g->nrange; k++)
-			if (memory_check(g->range[k], s->ours->device, (int)g->surviving))
+			if (memory_check(g->range[k], g->device, (int)g->surviving))
 				return false;
 	}
 	s->events = events;

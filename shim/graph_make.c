@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "matcher/seq.h"
 #include "matcher/sig.h"
@@ -16,13 +15,11 @@
 #include "shim/process.h"
 #include "shim/verdict.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+enum {
+	LIFE_WORTH = 8,   /* launches that make an exec worth a clone */
+	LIVES_SHORT = 48, /* execs in a row that were not */
+	LIVES_LOOK = 64,  /* then one in so many is looked at */
+};
 
 /* Is there a kernel node that may begin a group? */
 static bool candidate(const struct graph_shape *s)
@@ -73,6 +70,30 @@ static enum reason take_clone(struct side *s, CUgraph graph)
 									      : REASON_NONE;
 }
 
+/*
+ * A program that instantiates anew for each launch gets nothing from what is made beside its execs:
+ * after many that were launched a few times only, just some are still looked at.
+ */
+static unsigned short_lives; /* in a row; racy */
+
+static void lived(const struct side *s)
+{
+	unsigned long long launches =
+		s->launches[FORM_OWN] + s->launches[FORM_FUSED] + s->launches[FORM_CHECK];
+
+	if (launches < LIFE_WORTH)
+		short_lives++;
+	else
+		short_lives = 0;
+}
+
+static bool pointless(void)
+{
+	static unsigned skipped;
+
+	return short_lives >= LIVES_SHORT && ++skipped % LIVES_LOOK;
+}
+
 /* The record of the new exec; or *why it is left alone. */
 static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long flags,
 			 enum reason *why, unsigned *nodes)
@@ -84,6 +105,7 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 		return NULL;
 	pthread_mutex_init(&s->lock, NULL);
 	s->own = exec;
+	s->refs = 1;
 	s->ours = ours_get(NULL);
 	s->flags = flags;
 	s->last = FORM_NONE;
@@ -91,6 +113,8 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 		*why = REASON_NOT_CLONEABLE;
 	else if (!candidate(&s->shape))
 		*why = REASON_NO_CANDIDATE;
+	else if (pointless())
+		*why = REASON_UPDATED_OFTEN;
 	else if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
 		*why = REASON_DEVICE_GRAPH;
 	else
@@ -106,7 +130,7 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 
 void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 {
-	uint64_t from = now_ns();
+	uint64_t from = graph_now();
 	enum reason why;
 	unsigned nodes = 0;
 	struct side *s;
@@ -128,13 +152,13 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 			}
 		}
 		pthread_mutex_lock(&s->lock);
-		s->added_ns = now_ns() - from;
+		s->added_ns = graph_now() - from;
 		graph_report_added(nodes, s->added_ns);
 		side_want(s);
 		pthread_mutex_unlock(&s->lock);
 	} else {
 		graph_report_alone(nodes, why);
-		graph_report_added(why == REASON_NO_CANDIDATE ? 0 : nodes, now_ns() - from);
+		graph_report_added(why == REASON_NO_CANDIDATE ? 0 : nodes, graph_now() - from);
 	}
 }
 
@@ -144,12 +168,9 @@ void graph_gone(CUgraphExec exec)
 
 	if (!s)
 		return;
+	lived(s);
 	s->gone = true;
-	if (s->building) { /* the worker takes it down */
-		pthread_mutex_unlock(&s->lock);
-		return;
-	}
-	side_strip(s);
-	pthread_mutex_unlock(&s->lock);
-	side_free(s);
+	if (!s->building) /* else the worker takes it down */
+		side_strip(s);
+	side_unlock(s);
 }

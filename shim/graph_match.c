@@ -162,6 +162,7 @@ static bool note_group(struct graph_work *w, const struct group *g, const unsign
 	set_nodes(w, &to->nodes, g, node);
 	to->ctx = o->ctx;
 	to->lean.verdict = v;
+	to->lean.device = o->device;
 	for (unsigned i = 0; i < g->nbound; i++) {
 		to->lean.range[to->lean.nrange++] = bound_range(g, &g->bound[i]);
 		to->lean.surviving += (g->bound[i].use & BOUND_WRITE) != 0;

@@ -50,6 +50,7 @@ struct side_form {
 /* What one group of the fused form leans on besides the graph. */
 struct side_group {
 	struct verdict *verdict;
+	int device;
 	unsigned nrange, surviving;
 	struct range range[GROUP_MAX_OPERANDS];
 };
@@ -71,6 +72,7 @@ struct side_check {
 
 struct side {
 	pthread_mutex_t lock;
+	unsigned refs; /* the table, and who looks at it; atomic */
 	CUgraphExec own;
 	const struct ours *ours; /* context of the instantiate call */
 	unsigned long long flags;
@@ -128,13 +130,12 @@ void side_unlock(struct side *s);
 int side_enter(struct side *s);
 /* Takes the record out of the table; locked, or NULL. */
 struct side *side_take(CUgraphExec exec);
-/* Calls fn for all, locked, until it returns true. */
-void side_each(bool (*fn)(void *arg, struct side *s), void *arg);
-/* The same, passing over those whose lock is taken. */
-void side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
+/* Calls fn for all, locked, until it returns true; passes over those whose lock is
+ * taken. True if there were such. */
+bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
 /* Takes everything down, frees nothing: base, forms, event. Lock held, driver callable. */
 void side_strip(struct side *s);
-/* Frees a record that is in no table any more. */
+/* Frees a record that nobody refers to. */
 void side_free(struct side *s);
 void side_drop_form(struct side *s, enum graph_form f);
 /* Left alone from now on. Lock held. */

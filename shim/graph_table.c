@@ -14,6 +14,7 @@ static struct {
 	struct side *by_exec;
 } table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
+/* Nobody waits for a record while he holds the table: its holder may be stuck in a launch. */
 struct side *side_lock(CUgraphExec exec)
 {
 	struct side *s;
@@ -23,14 +24,22 @@ struct side *side_lock(CUgraphExec exec)
 	pthread_rwlock_rdlock(&table.lock);
 	HASH_FIND_PTR(table.by_exec, &exec, s);
 	if (s)
-		pthread_mutex_lock(&s->lock);
+		__atomic_add_fetch(&s->refs, 1, __ATOMIC_ACQ_REL);
 	pthread_rwlock_unlock(&table.lock);
-	return s;
+	if (!s)
+		return NULL;
+	pthread_mutex_lock(&s->lock);
+	if (!s->gone)
+		return s;
+	side_unlock(s);
+	return NULL;
 }
 
 void side_unlock(struct side *s)
 {
 	pthread_mutex_unlock(&s->lock);
+	if (!__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL))
+		side_free(s);
 }
 
 int side_enter(struct side *s)
@@ -53,44 +62,40 @@ struct side *side_take(CUgraphExec exec)
 
 	pthread_rwlock_wrlock(&table.lock);
 	HASH_FIND_PTR(table.by_exec, &exec, s);
-	if (s) {
-		pthread_mutex_lock(&s->lock);
+	if (s) { /* the table's reference is the caller's now */
 		HASH_DEL(table.by_exec, s);
 		__atomic_sub_fetch(&graph_execs, 1, __ATOMIC_RELEASE);
 	}
 	pthread_rwlock_unlock(&table.lock);
+	if (s)
+		pthread_mutex_lock(&s->lock);
 	return s;
 }
 
-static void each(bool (*fn)(void *arg, struct side *s), void *arg, bool patient)
+bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
 {
 	struct side *s, *next;
+	bool passed = false, over = false;
 
 	pthread_rwlock_rdlock(&table.lock);
 	HASH_ITER(hh, table.by_exec, s, next)
 	{
-		bool over;
-
-		if (!patient && pthread_mutex_trylock(&s->lock))
-			continue;
-		if (patient)
-			pthread_mutex_lock(&s->lock);
-		over = fn(arg, s);
-		pthread_mutex_unlock(&s->lock);
 		if (over)
 			break;
+		if (pthread_mutex_trylock(&s->lock)) {
+			passed = true;
+			continue;
+		}
+		over = fn(arg, s);
+		pthread_mutex_unlock(&s->lock);
 	}
 	pthread_rwlock_unlock(&table.lock);
+	return passed;
 }
 
-void side_each(bool (*fn)(void *arg, struct side *s), void *arg)
+void graph_forked(void)
 {
-	each(fn, arg, true);
-}
-
-void side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
-{
-	each(fn, arg, false);
+	graph_execs = 0;
 }
 
 static bool release(void *arg, struct side *s)
@@ -121,7 +126,7 @@ void graph_drop_context(CUcontext ctx)
 	if (!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE))
 		return;
 	worker_driver_wait(false); /* what the worker does there now must end first */
-	side_each(of_context, ctx);
+	side_try_each(of_context, ctx);
 }
 
 void side_drop_form(struct side *s, enum graph_form f)

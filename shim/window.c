@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "shim/graph.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/report.h"
@@ -539,5 +540,6 @@ void window_forked(void)
 {
 	/* Locks may be held by threads that do not exist here: touch nothing but the switch. */
 	window_watch = window_waiting = 0;
+	graph_forked();
 	here.held = here.last = NULL;
 }
