@@ -7,6 +7,8 @@
  *   graph_random FIRST COUNT [PAUSE_US]   cases; after each launch it sleeps so long
  *   graph_random threads COUNT            two threads launch one executable graph in turn
  *   graph_random order                    graphs and executable graphs destroyed in any order
+ *   graph_random alone                    graphs that no clone can be had of, that have nothing to
+ *                                         fuse, and one whose program runs out of memory
  */
 #include <cstdint>
 #include <cstdio>
@@ -547,10 +549,57 @@ static void order()
 	printf("order %016llx\n", (unsigned long long)checksum());
 }
 
+static void launch_some(cudaGraph_t g, unsigned launches, bool pitch)
+{
+	cudaGraphExec_t exec;
+	size_t bytes;
+	void *more;
+
+	CHECK(cudaGraphInstantiate(&exec, g, 0));
+	for (unsigned i = 0; i < launches; i++) {
+		CHECK(cudaGraphLaunch(exec, world.stream[0]));
+		CHECK(cudaStreamSynchronize(world.stream[0]));
+		usleep(1000);
+		if (pitch && i == launches / 2) {
+			CHECK(cudaMallocPitch(&more, &bytes, 64, 4));
+			CHECK(cudaFree(more));
+		}
+	}
+	CHECK(cudaGraphExecDestroy(exec));
+	CHECK(cudaGraphDestroy(g));
+	printf("%016llx\n", (unsigned long long)checksum());
+}
+
+static void alone()
+{
+	cudaMemAllocNodeParams memory;
+	cudaGraphNode_t node;
+	std::vector<struct node> mixes(2);
+	cudaGraph_t g;
+
+	state = 99;
+	reset();
+	g = chain_graph();
+	memset(&memory, 0, sizeof(memory));
+	memory.poolProps.allocType = cudaMemAllocationTypePinned;
+	memory.poolProps.location.type = cudaMemLocationTypeDevice;
+	memory.bytesize = 4096;
+	CHECK(cudaGraphAddMemAllocNode(&node, g, NULL, 0, &memory));
+	CHECK(cudaGraphAddMemFreeNode(&node, g, &node, 1, memory.dptr));
+	launch_some(g, 4, false);
+	for (unsigned i = 0; i < 2; i++) {
+		mixes[i].what.kind = MIX;
+		mixes[i].what.out = i, mixes[i].what.a = 2, mixes[i].what.b = 3;
+	}
+	launch_some(make_graph(mixes), 4, false);
+	launch_some(chain_graph(), 60, true);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order"))) {
-		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | threads N | order\n");
+	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order") && strcmp(argv[1], "alone"))) {
+		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | threads N | order | "
+				"alone\n");
 		return 2;
 	}
 	for (float *&b : world.buffer)
@@ -561,6 +610,8 @@ int main(int argc, char **argv)
 		threads((unsigned)atoi(argv[2]));
 	} else if (!strcmp(argv[1], "order")) {
 		order();
+	} else if (!strcmp(argv[1], "alone")) {
+		alone();
 	} else {
 		unsigned first = (unsigned)atoi(argv[1]), n = (unsigned)atoi(argv[2]);
 
