@@ -89,6 +89,9 @@ static enum graph_form choose(struct side *s)
 	o = ours_get(NULL);
 	if (o != s->ours) /* our event is of that context */
 		return FORM_OWN;
+	/* Nothing is made while a capture is under way, not even an event. */
+	if (!s->event && __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+		return FORM_OWN;
 	if (check_due(s) && graph_check_claim(s))
 		return FORM_CHECK;
 	if (graph_trial_own(s) || !s->form[FORM_FUSED].exec ||

@@ -6,6 +6,7 @@
 #include "config/log.h"
 #include "shim/graph_state.h"
 #include "shim/process.h"
+#include "shim/window.h"
 
 enum {
 	OFTEN = 16, /* launches that edits preceded before the trial begins */
@@ -59,7 +60,9 @@ static void collect(struct side *s)
 	struct graph_trial *t = &s->trial;
 	float ms;
 
-	if (t->timing < 0 || real.cuEventQuery(t->to))
+	/* Asking an event spoils a capture, whoever captures. */
+	if (t->timing < 0 || __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) ||
+	    real.cuEventQuery(t->to))
 		return;
 	if (!real.cuEventElapsedTime(&ms, t->from, t->to)) {
 		unsigned which = t->timing == FORM_FUSED;
@@ -76,6 +79,8 @@ static bool events(struct graph_trial *t)
 {
 	if (t->from)
 		return true;
+	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+		return false;
 	t->timing = -1;
 	/* Not to be measured: as good as no trial. */
 	t->over = real.cuEventCreate(&t->from, CU_EVENT_DEFAULT) ||
