@@ -70,6 +70,15 @@ ok "graphs alone: same tokens all along" same "$plain" "$got"
 ok "graphs alone: all groups fused in the end" same 6 "$(graph execs/0/groups)"
 ok "graphs alone: checked inside graphs" bigger "$checked" 0
 
+# Evidence that is wrong, as if a probe had been fooled: a check inside the graph finds out.
+cp -r "$AUTOFUSE_CACHE" "$AF_TMP/forged"
+export AUTOFUSE_CACHE=$AF_TMP/forged
+ok "two verdicts are forged" same 2 "$("$APPS/cache_forge" "$AUTOFUSE_CACHE" xs.w xw.s)"
+got=$(AUTOFUSE_REPORT=$report AUTOFUSE_PROBE=no shim "$app" --tokens $tokens --prompt 1 --graph once 2>/dev/null)
+ok "wrong evidence: same tokens" same "$plain" "$got"
+ok "wrong evidence: quarantined" same 4 "$(graph execs/0/rejected/quarantined)"
+ok "wrong evidence: the honest verdict is used" same 2 "$(graph execs/0/groups)"
+
 # Random graphs, edited at random.
 export AUTOFUSE_CACHE=$AF_TMP/random AUTOFUSE_CONFIG=$AF_TESTS/apps/graph_random.ini AUTOFUSE_GRAPHS=always
 app=$APPS/graph_random
