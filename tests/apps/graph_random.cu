@@ -7,6 +7,7 @@
  *   graph_random FIRST COUNT [PAUSE_US]   cases; after each launch it sleeps so long
  *   graph_random threads COUNT            two threads launch one executable graph in turn
  *   graph_random order                    graphs and executable graphs destroyed in any order
+ *   graph_random reset                    the device is reset with executable graphs in use
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
  */
@@ -595,21 +596,50 @@ static void alone()
 	launch_some(chain_graph(), 60, true);
 }
 
-int main(int argc, char **argv)
+static void open_world()
 {
-	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order") && strcmp(argv[1], "alone"))) {
-		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | threads N | order | "
-				"alone\n");
-		return 2;
-	}
 	for (float *&b : world.buffer)
 		CHECK(cudaMalloc(&b, ELEMENTS * sizeof(float)));
 	for (cudaStream_t &s : world.stream)
 		CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+}
+
+static void device_reset()
+{
+	for (unsigned round = 0; round < 6; round++) {
+		cudaGraphExec_t exec;
+		cudaGraph_t g;
+
+		state = 5 + round;
+		reset();
+		g = chain_graph();
+		CHECK(cudaGraphInstantiate(&exec, g, 0));
+		for (unsigned i = 0; i < 12; i++) {
+			CHECK(cudaGraphLaunch(exec, world.stream[i % STREAMS]));
+			if (i == round)
+				usleep(8000);
+		}
+		printf("reset %016llx\n", (unsigned long long)checksum());
+		CHECK(cudaDeviceReset());
+		open_world();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order") && strcmp(argv[1], "alone") &&
+			 strcmp(argv[1], "reset"))) {
+		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | threads N | order | "
+				"reset | alone\n");
+		return 2;
+	}
+	open_world();
 	if (!strcmp(argv[1], "threads")) {
 		threads((unsigned)atoi(argv[2]));
 	} else if (!strcmp(argv[1], "order")) {
 		order();
+	} else if (!strcmp(argv[1], "reset")) {
+		device_reset();
 	} else if (!strcmp(argv[1], "alone")) {
 		alone();
 	} else {
