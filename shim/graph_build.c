@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/log.h"
 #include "shim/graph_check.h"
@@ -21,7 +22,8 @@
 enum {
 	PATIENCE_FIRST = 16, /* polls, about a millisecond each */
 	PATIENCE_MOST = 2048,
-	CHECK_TRIES = 8, /* then some verdicts stay unchecked that no form has room for */
+	CAPTURE_US = 500, /* between looks whether a capture is over */
+	CHECK_TRIES = 8,  /* then some verdicts stay unchecked that no form has room for */
 };
 
 static void form_free(struct work_form *f)
@@ -195,7 +197,30 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 		side_want(s);
 }
 
-static void build(struct side *s)
+/*
+ * Takes the lock again. Its holder may be stuck in a launch until the device gets on, and whoever
+ * begins a capture meanwhile must not wait for us: then the driver is left first. False: the
+ * process is ending; the lock is held all the same.
+ */
+static bool come_back(struct side *s)
+{
+	if (!pthread_mutex_trylock(&s->lock))
+		return true;
+	worker_driver_leave();
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		if (!worker_driver_enter())
+			return false;
+		if (!__atomic_load_n(&window_captures, __ATOMIC_SEQ_CST))
+			return true;
+		worker_driver_leave();
+		pthread_mutex_unlock(&s->lock);
+		usleep(CAPTURE_US);
+	}
+}
+
+/* Lock held, driver entered. False: it is not entered any more. */
+static bool build(struct side *s)
 {
 	CUgraphExec fused = NULL, check = NULL;
 	CUcontext old;
@@ -216,17 +241,22 @@ static void build(struct side *s)
 	pushed = !real.cuCtxPushCurrent_v2(s->ours->ctx);
 	ok = pushed && !begin(s, &w);
 	pthread_mutex_unlock(&s->lock);
-	if (ok && !graph_match(&w)) {
+	if (!ok) {
+		why = REASON_REFUSED;
+	} else if (graph_match(&w)) { /* too many nodes, or no memory */
+		why = REASON_NOT_CLONEABLE;
+	} else {
 		if (!w.alone && wants_checks(&w, there, nthere) &&
 		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
 				w.form[FORM_FUSED].graph))
 			check = graph_check_build(&w, s->flags);
 		if (!w.alone)
 			fused = build_fused(&w, s->flags, kept);
-	} else {
-		why = REASON_REFUSED;
 	}
-	pthread_mutex_lock(&s->lock);
+	if (!come_back(s)) { /* what was made stays where it is */
+		s->building = false;
+		return false;
+	}
 	s->building = false;
 	if (s->gone || s->alone || why) {
 		if (fused)
@@ -243,6 +273,7 @@ static void build(struct side *s)
 	work_free(&w);
 	if (pushed)
 		real.cuCtxPopCurrent_v2(&old);
+	return true;
 }
 
 /* Is it time to look at this one? Lock held. */
@@ -267,6 +298,7 @@ struct scan {
 	bool waiting;
 };
 
+/* The one that is due stays locked. */
 static bool look(void *arg, struct side *s)
 {
 	struct scan *scan = arg;
@@ -274,7 +306,6 @@ static bool look(void *arg, struct side *s)
 	if (due(s)) {
 		scan->found = s;
 		scan->waiting = true;
-		s->building = true; /* nobody else takes it down */
 		__atomic_add_fetch(&s->refs, 1, __ATOMIC_ACQ_REL);
 		return true;
 	}
@@ -285,6 +316,7 @@ static bool look(void *arg, struct side *s)
 bool graph_poll(void)
 {
 	struct scan scan = {NULL, false};
+	bool inside = true;
 
 	if (!process.on)
 		return false;
@@ -299,18 +331,13 @@ bool graph_poll(void)
 	if (scan.found) {
 		struct side *s = scan.found;
 
-		pthread_mutex_lock(&s->lock);
-		if (s->gone) {
-			s->building = false;
-			side_strip(s);
-		} else {
-			s->patience = s->patience ? s->patience * 2 : PATIENCE_FIRST;
-			if (s->patience > PATIENCE_MOST)
-				s->patience = PATIENCE_MOST;
-			build(s);
-		}
+		s->patience = s->patience ? s->patience * 2 : PATIENCE_FIRST;
+		if (s->patience > PATIENCE_MOST)
+			s->patience = PATIENCE_MOST;
+		inside = build(s);
 		side_unlock(s);
 	}
-	worker_driver_leave();
-	return scan.waiting;
+	if (inside)
+		worker_driver_leave();
+	return inside && scan.waiting;
 }

@@ -194,7 +194,7 @@ uint32_t graph_attributes(CUgraphNode node, int *priority)
 	*priority = 0;
 	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &v))
 		*priority = v.priority;
-	if (real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &v) ||
+	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &v) &&
 	    v.cooperative)
 		attrs |= LAUNCH_COOPERATIVE;
 	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &v) &&

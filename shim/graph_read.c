@@ -139,6 +139,8 @@ static int by_number(const void *a, const void *b)
 static int keep_edges(struct graph_level *l, const struct graph_index *index,
 		      const CUgraphNode *from, const CUgraphNode *to, struct whole *whole, size_t n)
 {
+	bool sorted = true;
+
 	for (size_t i = 0; i < n; i++) {
 		int a = graph_index_find(index, from[i]), b = graph_index_find(index, to[i]);
 
@@ -147,7 +149,10 @@ static int keep_edges(struct graph_level *l, const struct graph_index *index,
 		whole[i].edge = (struct dag_edge){(unsigned)a, (unsigned)b};
 		whole[i].data = l->data[i];
 	}
-	qsort(whole, n, sizeof(*whole), by_number);
+	for (size_t i = 1; i < n && sorted; i++)
+		sorted = by_number(&whole[i - 1], &whole[i]) <= 0;
+	if (!sorted)
+		qsort(whole, n, sizeof(*whole), by_number);
 	for (size_t i = 0; i < n; i++) {
 		l->edge[i] = whole[i].edge;
 		l->data[i] = whole[i].data;

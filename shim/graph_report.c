@@ -155,7 +155,8 @@ bool graph_report_text(char *text, size_t size, unsigned long long *fused)
 		return false;
 	list_all();
 	why = most();
-	if (!*fused && !checked && !why) /* nothing was looked at: the launches' reason is the graphs' */
+	if (!*fused && !checked &&
+	    !why) /* nothing was looked at: the launches' reason is the graphs' */
 		return false;
 	if (*fused)
 		snprintf(text, size,

@@ -130,8 +130,8 @@ void side_unlock(struct side *s);
 int side_enter(struct side *s);
 /* Takes the record out of the table; locked, or NULL. */
 struct side *side_take(CUgraphExec exec);
-/* Calls fn for all, locked, until it returns true; passes over those whose lock is
- * taken. True if there were such. */
+/* Calls fn for all, locked, until it returns true: that one stays locked. Passes over those whose
+ * lock is taken; true if there were such. */
 bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
 /* Takes everything down, frees nothing: base, forms, event. Lock held, driver callable. */
 void side_strip(struct side *s);

@@ -87,7 +87,8 @@ bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
 			continue;
 		}
 		over = fn(arg, s);
-		pthread_mutex_unlock(&s->lock);
+		if (!over)
+			pthread_mutex_unlock(&s->lock);
 	}
 	pthread_rwlock_unlock(&table.lock);
 	return passed;

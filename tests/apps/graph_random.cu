@@ -5,7 +5,8 @@
  * a checksum of the memory after each launch, and every answer. Two runs must print the same.
  *
  *   graph_random FIRST COUNT [PAUSE_US]   cases; after each launch it sleeps so long
- *   graph_random threads COUNT            two threads launch one executable graph in turn
+ *   graph_random crowd FIRST COUNT        cases on four threads at once, each with memory of its
+ * own graph_random threads COUNT            two threads launch one executable graph in turn
  *   graph_random order                    graphs and executable graphs destroyed in any order
  *   graph_random reset                    the device is reset with executable graphs in use
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
@@ -39,7 +40,7 @@ enum kind { ADD, NORM, SILU, MUL, MIX, COPY, FILL, HOST, EMPTY, CHILD, KINDS };
 
 static float eps = 1e-5f;
 static int elements = ELEMENTS, cols = COLS;
-static uint64_t state;
+static thread_local uint64_t state;
 
 static unsigned rnd(unsigned n)
 {
@@ -87,14 +88,20 @@ struct node {
 struct world {
 	float *buffer[BUFFERS + 1];
 	cudaStream_t stream[STREAMS];
-	int counted = 0;
+	int counted;
+	struct tick {
+		int *counted, by;
+	} tick[BUFFERS];
 };
 
-static struct world world;
+static thread_local struct world world;
+static thread_local FILE *out = stdout;
 
 static void CUDART_CB count(void *data)
 {
-	world.counted = world.counted * 31 + (int)(intptr_t)data;
+	struct world::tick *t = (struct world::tick *)data;
+
+	*t->counted = *t->counted * 31 + t->by;
 }
 
 /* Arguments that live as long as the call. */
@@ -183,7 +190,7 @@ static cudaError_t add_node(cudaGraph_t g, cudaGraphNode_t *to, const struct wha
 			    const std::vector<cudaGraphNode_t> &after)
 {
 	cudaMemsetParams fill = fill_params(w);
-	cudaHostNodeParams host = {count, (void *)(intptr_t)(w.out + 1)};
+	cudaHostNodeParams host = {count, &world.tick[w.out]};
 
 	switch (w.kind) {
 	case COPY:
@@ -349,7 +356,7 @@ static void set_params(struct subject &s)
 
 		r = cudaGraphExecMemsetNodeSetParams(s.exec, n.handle, &p);
 	} else if (w.kind == HOST) {
-		cudaHostNodeParams p = {count, (void *)(intptr_t)(w.out + 1)};
+		cudaHostNodeParams p = {count, &world.tick[w.out]};
 
 		r = cudaGraphExecHostNodeSetParams(s.exec, n.handle, &p);
 	}
@@ -448,13 +455,13 @@ static void one_case(unsigned seed, unsigned pause_us)
 		answer(s, cudaGraphDestroy(s.graph));
 		s.graph_gone = true;
 	}
-	printf("%u:", seed);
+	fprintf(out, "%u:", seed);
 	for (unsigned launch = 0; launch < 6; launch++) {
 		/* Some launches follow each other, on whatever streams. */
 		for (unsigned i = 0, n = 1 + rnd(3); i < n; i++)
 			answer(s, cudaGraphLaunch(s.exec, world.stream[rnd(STREAMS)]));
 		if (rnd(2)) {
-			printf(" %016llx", (unsigned long long)checksum());
+			fprintf(out, " %016llx", (unsigned long long)checksum());
 			if (pause_us)
 				usleep(pause_us);
 		}
@@ -465,7 +472,7 @@ static void one_case(unsigned seed, unsigned pause_us)
 	answer(s, cudaGraphExecDestroy(s.exec));
 	if (!s.graph_gone)
 		answer(s, cudaGraphDestroy(s.graph));
-	printf(" %016llx;%s\n", (unsigned long long)checksum(), s.answers.c_str());
+	fprintf(out, " %016llx;%s\n", (unsigned long long)checksum(), s.answers.c_str());
 }
 
 /* add, norm, silu, mul in one chain that changes its own input. */
@@ -500,12 +507,13 @@ static void threads(unsigned launches)
 	g = chain_graph();
 	CHECK(cudaGraphInstantiate(&exec, g, 0));
 	CHECK(cudaGraphDestroy(g));
-	auto work = [&](int stream) {
+	struct world *mine = &world;
+	auto work = [&, mine](int stream) {
 		for (unsigned i = 0; i < launches; i++) {
 			{
 				std::lock_guard<std::mutex> hold(mutex);
 
-				CHECK(cudaGraphLaunch(exec, world.stream[stream]));
+				CHECK(cudaGraphLaunch(exec, mine->stream[stream]));
 			}
 			usleep(rnd(3) * 500);
 		}
@@ -602,6 +610,31 @@ static void open_world()
 		CHECK(cudaMalloc(&b, ELEMENTS * sizeof(float)));
 	for (cudaStream_t &s : world.stream)
 		CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+	for (int i = 0; i < BUFFERS; i++)
+		world.tick[i] = {&world.counted, i + 1};
+}
+
+/* The results come one thread after the other. */
+static void crowd(unsigned first, unsigned n)
+{
+	enum { CROWD = 4 };
+	std::vector<std::thread> threads;
+	char *text[CROWD];
+	size_t bytes[CROWD];
+
+	for (unsigned t = 0; t < CROWD; t++)
+		threads.emplace_back([&, t] {
+			out = open_memstream(&text[t], &bytes[t]);
+			open_world();
+			for (unsigned i = 0; i < n; i++)
+				one_case(first + t * n + i, 1000 * t);
+			fclose(out);
+		});
+	for (unsigned t = 0; t < CROWD; t++) {
+		threads[t].join();
+		fputs(text[t], stdout);
+		free(text[t]);
+	}
 }
 
 static void device_reset()
@@ -629,13 +662,16 @@ int main(int argc, char **argv)
 {
 	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order") && strcmp(argv[1], "alone") &&
 			 strcmp(argv[1], "reset"))) {
-		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | threads N | order | "
+		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | crowd FIRST COUNT | "
+				"threads N | order | "
 				"reset | alone\n");
 		return 2;
 	}
 	open_world();
 	if (!strcmp(argv[1], "threads")) {
 		threads((unsigned)atoi(argv[2]));
+	} else if (!strcmp(argv[1], "crowd") && argc > 3) {
+		crowd((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
 	} else if (!strcmp(argv[1], "order")) {
 		order();
 	} else if (!strcmp(argv[1], "reset")) {
