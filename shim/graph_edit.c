@@ -3,6 +3,8 @@
  * The program changed nodes of its exec. The driver has done so and said yes; base follows, and
  * then the forms: on a node that a form leans on, the form goes, on any other the edit is repeated.
  */
+#include <string.h>
+
 #include "shim/graph_node.h"
 #include "shim/graph_report.h"
 #include "shim/graph_state.h"
@@ -29,22 +31,51 @@ void side_stale(struct side *s)
 	side_want(s);
 }
 
-bool graph_refresh(struct side *s, enum graph_form f, unsigned node)
+/* As base does now. */
+static const union graph_content *content(struct side *s, unsigned node)
 {
 	struct side_node *n = &s->node[node];
 
-	return !n->twin[f] || !graph_copy_to_exec(s->shape.node[node], s->shape.type[node], n->ctx,
-						  s->form[f].exec, n->twin[f]);
+	if (!n->read && graph_get(s->shape.node[node], s->shape.type[node], &n->content))
+		return NULL;
+	n->read = true;
+	return &n->content;
 }
 
-void graph_follow(struct side *s, unsigned node)
+static bool refresh(struct side *s, enum graph_form f, unsigned node, const union graph_content *c)
+{
+	struct side_node *n = &s->node[node];
+	CUcontext ctx = n->ctx;
+
+	if (!n->twin[f])
+		return true;
+	if (!ctx && real.cuCtxGetCurrent(&ctx))
+		return false;
+	return c && !graph_set_exec(s->form[f].exec, n->twin[f], s->shape.type[node], ctx, c);
+}
+
+bool graph_refresh(struct side *s, enum graph_form f, unsigned node)
+{
+	return refresh(s, f, node, content(s, node));
+}
+
+bool graph_base_same(struct side *s, unsigned node, const union graph_content *c)
+{
+	const union graph_content *mine = content(s, node);
+
+	return mine && graph_same(s->shape.type[node], mine, c);
+}
+
+void graph_follow(struct side *s, unsigned node, const union graph_content *c)
 {
 	struct side_node *n = &s->node[node];
 	bool stale = n->witness >> FORM_FUSED & 1;
 
 	n->changed = true;
+	n->read = false;
 	for (unsigned f = FORM_FUSED; f < FORM_COUNT; f++)
-		if (s->form[f].exec && (n->witness >> f & 1 || !graph_refresh(s, f, node))) {
+		if (s->form[f].exec &&
+		    (n->witness >> f & 1 || !refresh(s, f, node, c ? c : content(s, node)))) {
 			if (f == FORM_FUSED)
 				stale = true;
 			else
@@ -54,26 +85,29 @@ void graph_follow(struct side *s, unsigned node)
 		side_stale(s);
 }
 
-static CUresult to_base(CUgraphNode base, const struct graph_edit *e)
+/* What the edit makes of the node; false: it is in the driver's common form, and base is asked. */
+static bool content_of(const struct graph_edit *e, union graph_content *c)
 {
 	if (e->common)
-		return real.cuGraphNodeSetParams(base, (CUgraphNodeParams *)e->params);
+		return false;
+	memset(c, 0, sizeof(*c));
 	switch (e->type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
-		return e->v1 ? real.cuGraphKernelNodeSetParams(base, e->params)
-			     : real.cuGraphKernelNodeSetParams_v2(base, e->params);
+		memcpy(c, e->params,
+		       e->v1 ? sizeof(CUDA_KERNEL_NODE_PARAMS_v1) : sizeof(c->kernel));
+		return true;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return real.cuGraphMemcpyNodeSetParams(base, e->params);
+		memcpy(c, e->params, sizeof(c->copy));
+		return true;
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		return real.cuGraphMemsetNodeSetParams(base, e->params);
+		memcpy(c, e->params, sizeof(c->fill));
+		return true;
 	case CU_GRAPH_NODE_TYPE_HOST:
-		return real.cuGraphHostNodeSetParams(base, e->params);
-	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		return real.cuGraphEventRecordNodeSetEvent(base, e->event);
-	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-		return real.cuGraphEventWaitNodeSetEvent(base, e->event);
+		memcpy(c, e->params, sizeof(c->host));
+		return true;
 	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
+		c->event = e->event;
+		return true;
 	}
 }
 
@@ -102,15 +136,20 @@ void graph_edited(CUgraphExec exec, CUgraphNode node, const struct graph_edit *e
 	uint64_t from = graph_now();
 	int number;
 	struct side *s = find(exec, node, &number);
+	union graph_content c;
+	bool own;
 
 	if (!s)
 		return;
+	own = graph_copyable(e->type) && content_of(e, &c);
 	if (s->shape.type[number] != e->type || !graph_copyable(e->type) ||
-	    to_base(s->shape.node[number], e)) {
+	    (own ? graph_set(s->shape.node[number], e->type, &c)
+		 : real.cuGraphNodeSetParams(s->shape.node[number],
+					     (CUgraphNodeParams *)e->params))) {
 		side_alone(s, REASON_EDITED);
 	} else {
 		s->node[number].ctx = e->ctx;
-		graph_follow(s, (unsigned)number);
+		graph_follow(s, (unsigned)number, own ? &c : NULL);
 		graph_trial_cost(s, graph_now() - from);
 	}
 	side_unlock(s);

@@ -51,7 +51,7 @@ bool graph_pack(const CUDA_KERNEL_NODE_PARAMS *p, const struct kernel_rec *rec, 
 	return true;
 }
 
-bool graph_kernel_same(const CUDA_KERNEL_NODE_PARAMS *a, const CUDA_KERNEL_NODE_PARAMS *b)
+static bool kernel_same(const CUDA_KERNEL_NODE_PARAMS *a, const CUDA_KERNEL_NODE_PARAMS *b)
 {
 	const struct kernel_rec *rec;
 	const void *x, *y;
@@ -91,16 +91,7 @@ bool graph_copyable(CUgraphNodeType type)
 	}
 }
 
-/* What a node does, of any type that can be copied. */
-union content {
-	CUDA_KERNEL_NODE_PARAMS kernel;
-	CUDA_MEMCPY3D copy;
-	CUDA_MEMSET_NODE_PARAMS fill;
-	CUDA_HOST_NODE_PARAMS host;
-	CUevent event;
-};
-
-static CUresult get(CUgraphNode node, CUgraphNodeType type, union content *c)
+CUresult graph_get(CUgraphNode node, CUgraphNodeType type, union graph_content *c)
 {
 	memset(c, 0, sizeof(*c));
 	switch (type) {
@@ -123,67 +114,60 @@ static CUresult get(CUgraphNode node, CUgraphNodeType type, union content *c)
 	}
 }
 
-bool graph_node_same(CUgraphNode a, CUgraphNode b, CUgraphNodeType type)
+bool graph_same(CUgraphNodeType type, const union graph_content *a, const union graph_content *b)
 {
-	union content x, y;
-
-	if (get(a, type, &x) || get(b, type, &y))
-		return false;
-	return type == CU_GRAPH_NODE_TYPE_KERNEL ? graph_kernel_same(&x.kernel, &y.kernel)
-						 : !memcmp(&x, &y, sizeof(x));
+	return type == CU_GRAPH_NODE_TYPE_KERNEL ? kernel_same(&a->kernel, &b->kernel)
+						 : !memcmp(a, b, sizeof(*a));
 }
 
-CUresult graph_copy_to_exec(CUgraphNode from, CUgraphNodeType type, CUcontext ctx, CUgraphExec exec,
-			    CUgraphNode node)
+CUresult graph_set(CUgraphNode node, CUgraphNodeType type, const union graph_content *c)
 {
-	union content c;
-	CUresult r = get(from, type, &c);
-
-	if (r)
-		return r;
-	if (!ctx)
-		real.cuCtxGetCurrent(&ctx);
 	switch (type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
-		return real.cuGraphExecKernelNodeSetParams_v2(exec, node, &c.kernel);
+		return real.cuGraphKernelNodeSetParams_v2(node, &c->kernel);
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return real.cuGraphExecMemcpyNodeSetParams(exec, node, &c.copy, ctx);
+		return real.cuGraphMemcpyNodeSetParams(node, &c->copy);
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		return real.cuGraphExecMemsetNodeSetParams(exec, node, &c.fill, ctx);
+		return real.cuGraphMemsetNodeSetParams(node, &c->fill);
 	case CU_GRAPH_NODE_TYPE_HOST:
-		return real.cuGraphExecHostNodeSetParams(exec, node, &c.host);
+		return real.cuGraphHostNodeSetParams(node, &c->host);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		return real.cuGraphExecEventRecordNodeSetEvent(exec, node, c.event);
+		return real.cuGraphEventRecordNodeSetEvent(node, c->event);
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-		return real.cuGraphExecEventWaitNodeSetEvent(exec, node, c.event);
+		return real.cuGraphEventWaitNodeSetEvent(node, c->event);
 	default:
 		return CUDA_SUCCESS;
 	}
 }
 
-CUresult graph_copy_to_node(CUgraphNode from, CUgraphNodeType type, CUgraphNode node)
+CUresult graph_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, CUcontext ctx,
+			const union graph_content *c)
 {
-	union content c;
-	CUresult r = get(from, type, &c);
-
-	if (r)
-		return r;
 	switch (type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
-		return real.cuGraphKernelNodeSetParams_v2(node, &c.kernel);
+		return real.cuGraphExecKernelNodeSetParams_v2(exec, node, &c->kernel);
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return real.cuGraphMemcpyNodeSetParams(node, &c.copy);
+		return real.cuGraphExecMemcpyNodeSetParams(exec, node, &c->copy, ctx);
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		return real.cuGraphMemsetNodeSetParams(node, &c.fill);
+		return real.cuGraphExecMemsetNodeSetParams(exec, node, &c->fill, ctx);
 	case CU_GRAPH_NODE_TYPE_HOST:
-		return real.cuGraphHostNodeSetParams(node, &c.host);
+		return real.cuGraphExecHostNodeSetParams(exec, node, &c->host);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		return real.cuGraphEventRecordNodeSetEvent(node, c.event);
+		return real.cuGraphExecEventRecordNodeSetEvent(exec, node, c->event);
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-		return real.cuGraphEventWaitNodeSetEvent(node, c.event);
+		return real.cuGraphExecEventWaitNodeSetEvent(exec, node, c->event);
 	default:
 		return CUDA_SUCCESS;
 	}
+}
+
+uint64_t graph_cluster(CUgraphNode node)
+{
+	CUlaunchAttributeValue v;
+
+	if (real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &v))
+		return 0;
+	return (uint64_t)v.clusterDim.x << 42 ^ (uint64_t)v.clusterDim.y << 21 ^ v.clusterDim.z;
 }
 
 uint32_t graph_attributes(CUgraphNode node, int *priority)

@@ -12,19 +12,29 @@ struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p);
  * whole. */
 bool graph_pack(const CUDA_KERNEL_NODE_PARAMS *p, const struct kernel_rec *rec, uint8_t *out);
 
-/* Do two kernel nodes do the same? False in doubt. */
-bool graph_kernel_same(const CUDA_KERNEL_NODE_PARAMS *a, const CUDA_KERNEL_NODE_PARAMS *b);
+/* What a node does, of any type that can be copied. Pointers are the node's own: good until it is
+ * changed or goes. */
+union graph_content {
+	CUDA_KERNEL_NODE_PARAMS kernel;
+	CUDA_MEMCPY3D copy;
+	CUDA_MEMSET_NODE_PARAMS fill;
+	CUDA_HOST_NODE_PARAMS host;
+	CUevent event;
+};
 
-/* Gives the exec's node (of the graph it was made of) what `from`, of that type, does. */
-CUresult graph_copy_to_exec(CUgraphNode from, CUgraphNodeType type, CUcontext ctx, CUgraphExec exec,
-			    CUgraphNode node);
-/* The same for a graph's node. */
-CUresult graph_copy_to_node(CUgraphNode from, CUgraphNodeType type, CUgraphNode node);
-/* Do two nodes of a type do the same? False in doubt. */
-bool graph_node_same(CUgraphNode a, CUgraphNode b, CUgraphNodeType type);
 /* Can nodes of that type be copied at all? */
 bool graph_copyable(CUgraphNodeType type);
+CUresult graph_get(CUgraphNode node, CUgraphNodeType type, union graph_content *c);
+CUresult graph_set(CUgraphNode node, CUgraphNodeType type, const union graph_content *c);
+/* The same for an exec's node, named by that of the graph it was made of. */
+CUresult graph_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, CUcontext ctx,
+			const union graph_content *c);
+/* Do the two do the same? False in doubt. */
+bool graph_same(CUgraphNodeType type, const union graph_content *a, const union graph_content *b);
 
+/* The cluster a kernel node is launched in, packed; 0: none. An attribute that decides what the
+ * kernel does, and that no edit of an exec can change. */
+uint64_t graph_cluster(CUgraphNode node);
 /* Attributes that matter to us, as in struct launch. */
 uint32_t graph_attributes(CUgraphNode node, int *priority);
 bool graph_device_updatable(CUgraphNode node);

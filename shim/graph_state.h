@@ -14,6 +14,7 @@
 #include "config/hash.h"
 #include "matcher/graph_rewire.h"
 #include "shim/graph.h"
+#include "shim/graph_node.h"
 #include "shim/graph_read.h"
 #include "shim/graph_trial.h"
 #include "shim/ours.h"
@@ -38,8 +39,11 @@ struct side_node {
 	CUgraphNode twin[FORM_COUNT]; /* in the forms' graphs; NULL: not there */
 	CUcontext ctx;                /* of a copy or fill, as the program said last */
 	bool disabled;
-	uint8_t witness; /* forms that an edit of it may make wrong, one bit each */
-	bool changed;    /* edited while a form was being built */
+	uint8_t witness;             /* forms that an edit of it may make wrong, one bit each */
+	bool changed;                /* edited while a form was being built */
+	bool read, clustered;        /* what follows is known */
+	union graph_content content; /* what base's node does */
+	uint64_t cluster;            /* graph_cluster of it */
 };
 
 struct side_form {
@@ -145,8 +149,11 @@ void side_want(struct side *s);
 /* The fused form is not what the program's exec does any more: it goes, and is made anew unless
  * that happens too often. Lock held. (graph_edit.c) */
 void side_stale(struct side *s);
-/* base's node does something else now: the forms follow. Lock held. (graph_edit.c) */
-void graph_follow(struct side *s, unsigned node);
+/* base's node does something else now: the forms follow. c: what; NULL: ask base. Lock held.
+ * (graph_edit.c) */
+void graph_follow(struct side *s, unsigned node, const union graph_content *c);
+/* Does base's node do just that? */
+bool graph_base_same(struct side *s, unsigned node, const union graph_content *c);
 /* Makes twin[f] do what base does. False: it cannot. Lock held. (graph_edit.c) */
 bool graph_refresh(struct side *s, enum graph_form f, unsigned node);
 

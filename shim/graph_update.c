@@ -33,34 +33,30 @@ static bool any_disabled(const struct side *s)
 	return false;
 }
 
-/* An attribute that decides what a kernel does, and that no edit of an exec can change. */
-static bool cluster_same(CUgraphNode a, CUgraphNode b)
-{
-	CUlaunchAttributeValue x, y;
-
-	if (real.cuGraphKernelNodeGetAttribute(a, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &x) ||
-	    real.cuGraphKernelNodeGetAttribute(b, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &y))
-		return false;
-	return x.clusterDim.x == y.clusterDim.x && x.clusterDim.y == y.clusterDim.y &&
-	       x.clusterDim.z == y.clusterDim.z;
-}
-
 /* False: this cannot be followed. */
 static bool follow_node(struct side *s, unsigned i, CUgraphNode now)
 {
+	struct side_node *n = &s->node[i];
 	CUgraphNode base = s->shape.node[i];
 	CUgraphNodeType type = s->shape.type[i];
+	union graph_content c;
 
 	if (type == CU_GRAPH_NODE_TYPE_GRAPH) /* its nodes are looked at */
 		return true;
-	if (!graph_copyable(type))
+	if (!graph_copyable(type) || graph_get(now, type, &c))
 		return false;
-	if (graph_node_same(base, now, type))
+	if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
+		if (!n->clustered)
+			n->cluster = graph_cluster(base);
+		n->clustered = true;
+		if (graph_cluster(now) != n->cluster)
+			return false;
+	}
+	if (graph_base_same(s, i, &c))
 		return true;
-	if ((type == CU_GRAPH_NODE_TYPE_KERNEL && !cluster_same(base, now)) ||
-	    graph_copy_to_node(now, type, base))
+	if (graph_set(base, type, &c))
 		return false;
-	graph_follow(s, i);
+	graph_follow(s, i, &c);
 	return true;
 }
 
