@@ -157,8 +157,8 @@ bool graph_base_same(struct side *s, unsigned node, const union graph_content *c
 /* Makes twin[f] do what base does. False: it cannot. Lock held. (graph_edit.c) */
 bool graph_refresh(struct side *s, enum graph_form f, unsigned node);
 
-/* Builds what is missing; called by the worker, lock held, given up and taken again.
- * (graph_build.c) */
-void graph_build(struct side *s);
+/* Builds what is missing, on the worker's thread; lock held (given up meanwhile), driver entered.
+ * False: it is not entered any more. (graph_build.c) */
+bool graph_build(struct side *s);
 
 #endif
