@@ -16,6 +16,7 @@ enum type {
 	TYPE_PATH,
 	TYPE_CHOICE_numerics,
 	TYPE_CHOICE_verify,
+	TYPE_CHOICE_graphs,
 	TYPE_CHOICE_log,
 };
 

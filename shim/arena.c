@@ -78,7 +78,7 @@ CUdeviceptr arena_slot(const struct arena *a, int signal)
 	return a->slots_dev + (CUdeviceptr)signal * ARENA_SLOT_WORDS * 8;
 }
 
-int arena_signal(struct arena *a, struct verdict *v)
+int arena_signal(struct arena *a, struct verdict *v, int64_t rows)
 {
 	int found = -1;
 
@@ -88,13 +88,28 @@ int arena_signal(struct arena *a, struct verdict *v)
 			found = i;
 	if (found > 0) {
 		a->signal[found].verdict = v;
-		a->signal[found].rows = 0;
+		a->signal[found].rows = rows;
 		a->signal[found].ticket = __atomic_add_fetch(&a->tickets, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&arenas.lock);
 	if (found > 0)
 		worker_poll(&worker_device);
 	return found;
+}
+
+void arena_signal_drop(struct arena *a, int signal)
+{
+	pthread_mutex_lock(&arenas.lock);
+	a->signal[signal].ticket = 0;
+	pthread_mutex_unlock(&arenas.lock);
+}
+
+bool arena_never(const struct ours *o)
+{
+	const struct arena *a = find(o);
+
+	return process.config.opt.check_memory < BYTES_LEAST ||
+	       (a && (a->denied || __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_GONE));
 }
 
 /* Allocates what is missing. Driver entered. False: there is none. */

@@ -51,8 +51,14 @@ struct arena *arena_get(const struct ours *o, uint64_t bytes);
  * at once, for checks that are due with the first launches. */
 void arena_make(const struct ours *o);
 
-/* A free signal other than [0] for a first use, its ticket set; -1 if none is free. */
-int arena_signal(struct arena *a, struct verdict *v);
+/* Will there never be memory for checks in that context? */
+bool arena_never(const struct ours *o);
+
+/* A free signal other than [0], its ticket set; rows: of a check's result, 0: a first use. -1 if
+ * none is free. */
+int arena_signal(struct arena *a, struct verdict *v, int64_t rows);
+/* What it was taken for does not come. */
+void arena_signal_drop(struct arena *a, int signal);
 /* Device address of a signal's slot. */
 CUdeviceptr arena_slot(const struct arena *a, int signal);
 

@@ -6,57 +6,10 @@
 #include "config/log.h"
 #include "matcher/legal.h"
 #include "shim/arena.h"
+#include "shim/check_body.h"
 #include "shim/report.h"
 #include "shim/times.h"
 #include "shim/worker.h"
-
-enum { ALIGN = 256 }; /* copies keep their originals' alignment up to this */
-
-static uint64_t bytes_of(struct range r)
-{
-	return r.hi - r.lo;
-}
-
-/* Room in the arena for a copy of r, aligned as r is; 0 if there is none. *used counts bytes. */
-static uint64_t place(const struct arena *a, uint64_t *used, uint64_t lo, uint64_t bytes)
-{
-	uint64_t at = (*used + ALIGN - 1) / ALIGN * ALIGN + lo % ALIGN;
-
-	if (at + bytes > a->bytes)
-		return 0;
-	*used = at + bytes;
-	return a->base + at;
-}
-
-static uint64_t used_by(const struct check *c)
-{
-	uint64_t used = 0;
-
-	for (unsigned i = 0; i < c->nsnap; i++)
-		used = c->snap[i].copy + bytes_of(c->snap[i].range) - c->arena->base;
-	return used;
-}
-
-/* Copies [r.lo, r.lo + most) to the arena. */
-static bool snapshot(struct check *c, CUstream stream, struct range r, uint64_t most)
-{
-	uint64_t used = used_by(c), copy;
-
-	for (unsigned i = 0; i < c->nsnap; i++)
-		if (c->snap[i].range.lo == r.lo)
-			return true;
-	if (bytes_of(r) > most)
-		r.hi = r.lo + most;
-	if (c->nsnap == CHECK_SNAPSHOTS || r.lo >= r.hi)
-		return false;
-	copy = place(c->arena, &used, r.lo, bytes_of(r));
-	if (!copy || real.cuMemcpyDtoDAsync_v2(copy, r.lo, bytes_of(r), stream))
-		return false;
-	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
-	c->snap[c->nsnap].range = r;
-	c->snap[c->nsnap++].copy = copy;
-	return true;
-}
 
 static bool launch(const struct ours *o, CUstream stream, const struct fused_launch *l)
 {
@@ -68,6 +21,64 @@ static bool launch(const struct ours *o, CUstream stream, const struct fused_lau
 		return false;
 	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
 	return true;
+}
+
+/* Onto a stream. */
+struct queue {
+	const struct ours *ours;
+	CUstream stream;
+	const struct group *group; /* with check_run */
+	struct verdict *verdict;
+};
+
+static bool queue_copy(void *arg, uint64_t to, uint64_t from, uint64_t bytes)
+{
+	const struct queue *q = arg;
+
+	if (real.cuMemcpyDtoDAsync_v2(to, from, bytes, q->stream))
+		return false;
+	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool queue_fill(void *arg, uint64_t at, unsigned char value, uint64_t bytes)
+{
+	const struct queue *q = arg;
+
+	return !real.cuMemsetD8Async(at, value, bytes, q->stream);
+}
+
+static bool queue_launch(void *arg, const struct fused_launch *l)
+{
+	const struct queue *q = arg;
+
+	return launch(q->ours, q->stream, l);
+}
+
+static bool queue_candidate(void *arg, const struct fused_launch *l, int64_t rows)
+{
+	const struct queue *q = arg;
+	bool ok;
+
+	if (times_on)
+		times_before();
+	ok = launch(q->ours, q->stream, l);
+	if (times_on)
+		times_after_group(q->group, &q->verdict->key, rows, true);
+	return ok;
+}
+
+static const struct check_sink queue_sink = {.copy = queue_copy,
+					     .fill = queue_fill,
+					     .launch = queue_launch,
+					     .candidate = queue_candidate};
+
+static bool snapshot(struct check *c, const struct ours *o, CUstream stream, struct range r,
+		     uint64_t most)
+{
+	struct queue q = {.ours = o, .stream = stream};
+
+	return check_snapshot(c, r, most, &queue_sink, &q);
 }
 
 /* Queues the signal that ends the use of the arena. On failure the arena stays busy for good: what
@@ -99,7 +110,9 @@ static struct arena *arena_for(const struct ours *o, const struct member *m, uns
 
 	*reads = 0;
 	for (unsigned i = 0; i < m->op.noperand; i++) {
-		all += bytes_of(operand_range(&m->op.operand[i]));
+		struct range r = operand_range(&m->op.operand[i]);
+
+		all += r.hi - r.lo;
 		*reads += (m->op.operand[i].access & ACCESS_READ) != 0;
 	}
 	return arena_get(o, 2 * all + (1 << 16));
@@ -131,138 +144,31 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 		c->arena = NULL;
 		return false;
 	}
-	share = a->bytes / 2 / reads - 2 * ALIGN;
+	share = a->bytes / 2 / reads - 2 * CHECK_ALIGN;
 	for (unsigned i = 0; i < m->op.noperand; i++)
 		if ((m->op.operand[i].access & ACCESS_READ) &&
-		    !snapshot(c, stream, operand_range(&m->op.operand[i]), share)) {
+		    !snapshot(c, o, stream, operand_range(&m->op.operand[i]), share)) {
 			check_cancel(c, o, stream);
 			return false;
 		}
 	return true;
 }
 
-static bool written(const struct group *g, struct range r)
+bool check_last(struct check *c, const struct ours *o, CUstream stream, const struct group *g)
 {
 	for (unsigned i = 0; i < g->nbound; i++)
-		if ((g->bound[i].use & (BOUND_WRITE | BOUND_DEAD)) &&
-		    range_overlap(bound_range(g, &g->bound[i]), r))
-			return true;
-	return false;
-}
-
-/* The copy that stands for the live address, 0 if there is none; *rows is cut to what it holds. */
-static uint64_t copy_of(const struct check *c, const struct group *g, const struct bound *b,
-			int64_t *rows)
-{
-	uint64_t row = (uint64_t)g->cols * dtype_bytes(b->dtype);
-
-	for (unsigned i = 0; i < c->nsnap; i++) {
-		struct range r = c->snap[i].range;
-
-		if (b->addr < r.lo || b->addr + row > r.hi)
-			continue;
-		if (b->pitch) {
-			int64_t fit = (int64_t)((r.hi - b->addr - row) / (uint64_t)b->pitch) + 1;
-
-			*rows = fit < *rows ? fit : *rows;
-		}
-		return c->snap[i].copy + (b->addr - r.lo);
-	}
-	return 0;
-}
-
-bool check_last(struct check *c, CUstream stream, const struct group *g)
-{
-	for (unsigned i = 0; i < g->nbound; i++) {
-		const struct bound *b = &g->bound[i];
-		struct range r = bound_range(g, b);
-		int64_t rows = g->rows;
-
-		if ((b->use & BOUND_READ) && written(g, r) && !copy_of(c, g, b, &rows) &&
-		    !snapshot(c, stream, r, c->arena->bytes / 8))
+		if (check_overwritten(c, g, i) &&
+		    !snapshot(c, o, stream, bound_range(g, &g->bound[i]), c->arena->bytes / 8))
 			return false;
-	}
-	return true;
-}
-
-/* Makes *s the group over copies, over as many rows as fit. False if none do. */
-static bool shadow(const struct check *c, const struct group *g, struct group *s)
-{
-	uint64_t used = used_by(c), room;
-	unsigned fresh = 0;
-
-	*s = *g;
-	for (unsigned i = 0; i < g->nbound; i++) {
-		struct bound *b = &s->bound[i];
-		uint64_t copy = copy_of(c, g, b, &s->rows);
-
-		if ((b->use & BOUND_READ) && !copy && written(g, bound_range(g, b)))
-			return false;
-		fresh += (b->use & BOUND_WRITE) && !copy;
-		b->addr = copy ? copy : (b->use & BOUND_WRITE) ? 0 : b->addr;
-	}
-	room = fresh && c->arena->bytes > used ? (c->arena->bytes - used) / fresh : 0;
-	for (unsigned i = 0; i < g->nbound; i++)
-		if ((g->bound[i].use & BOUND_WRITE) && !s->bound[i].addr) {
-			int64_t pitch = g->bound[i].pitch, fit;
-
-			if (room < 4 * ALIGN || pitch <= 0)
-				return false;
-			fit = ((int64_t)room - 2 * ALIGN) / pitch;
-			s->rows = fit < s->rows ? fit : s->rows;
-		}
-	if (s->rows < 1)
-		return false;
-	for (unsigned i = 0; i < g->nbound; i++) {
-		struct bound *b = &s->bound[i];
-
-		/* Two outputs at one address (the first is dead) share one copy. */
-		for (unsigned j = 0; j < i && !b->addr; j++)
-			if (g->bound[j].addr == g->bound[i].addr)
-				b->addr = s->bound[j].addr;
-		if (!b->addr)
-			b->addr = place(c->arena, &used, g->bound[i].addr,
-					(uint64_t)s->rows * (uint64_t)b->pitch);
-		if (!b->addr)
-			return false;
-	}
 	return true;
 }
 
 void check_run(struct check *c, const struct ours *o, CUstream stream, const struct group *g,
 	       struct verdict *v)
 {
-	struct arena *a = c->arena;
-	struct group s;
-	struct fused_launch l;
-	bool ok = shadow(c, g, &s) && !fused_launch(&s, &v->candidate, &o->limits, &l) &&
-		  !real.cuMemsetD8Async(a->counter, 0, 16, stream);
+	struct queue q = {.ours = o, .stream = stream, .group = g, .verdict = v};
+	bool ok = check_body(c, g, &v->candidate, o, &queue_sink, &q);
 
-	for (unsigned i = 0; ok && i < g->nbound; i++) {
-		/* Garbage first: an output that our kernel leaves out must not pass by luck. */
-		if ((s.bound[i].use & (BOUND_WRITE | BOUND_READ)) == BOUND_WRITE &&
-		    s.bound[i].addr >= a->base && s.bound[i].addr < a->base + a->bytes) {
-			int64_t rows = s.rows;
-
-			if (!copy_of(c, g, &g->bound[i], &rows))
-				ok = !real.cuMemsetD8Async(s.bound[i].addr, 0xa5,
-							   (size_t)(s.rows * s.bound[i].pitch),
-							   stream);
-		}
-	}
-	if (times_on)
-		times_before();
-	ok = ok && launch(o, stream, &l);
-	if (times_on)
-		times_after_group(g, &v->key, s.rows, true);
-	for (unsigned i = 0; ok && i < g->nbound; i++) {
-		if (!(g->bound[i].use & BOUND_WRITE))
-			continue;
-		fused_compare(s.bound[i].addr, s.bound[i].pitch, g->bound[i].addr,
-			      g->bound[i].pitch, s.rows, g->cols, (enum dtype)g->bound[i].dtype,
-			      a->counter, &l);
-		ok = launch(o, stream, &l);
-	}
 	publish(c, o, stream, ok ? v : NULL, ok ? g->rows : 0);
 }
 
@@ -278,7 +184,7 @@ void check_first_use(const struct ours *o, CUstream stream, struct verdict *v)
 	struct fused_launch l;
 	int s;
 
-	if (!a || (s = arena_signal(a, v)) < 0)
+	if (!a || (s = arena_signal(a, v, 0)) < 0)
 		return;
 	v->first_use_over = true; /* one signal is enough */
 	fused_publish(a->counter, arena_slot(a, s), a->signal[s].ticket, &l);

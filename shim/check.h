@@ -40,7 +40,7 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 
 /* Called before the last member is launched, with the complete group: copies what it overwrites.
  * False (and the check is over) if there is no room. */
-bool check_last(struct check *c, CUstream stream, const struct group *g);
+bool check_last(struct check *c, const struct ours *o, CUstream stream, const struct group *g);
 
 /* Called after the last member was launched: runs the candidate, compares, publishes. Ends the
  * check. */

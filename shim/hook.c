@@ -2,6 +2,7 @@
 #include "shim/hook.h"
 
 #include "shim/check.h"
+#include "shim/graph.h"
 #include "shim/record.h"
 
 CUresult hook_all(unsigned call)
@@ -42,6 +43,7 @@ bool hook_retry(CUresult r)
 	if (r != CUDA_ERROR_OUT_OF_MEMORY || !guard_enter())
 		return false;
 	freed = check_release_memory();
+	freed |= graph_release_memory();
 	guard_leave();
 	return freed;
 }

@@ -3,6 +3,7 @@
  * Contexts: our module goes into each one when it is first seen, and all we know of it goes before
  * it does, because its handle may come back for another.
  */
+#include "shim/graph.h"
 #include "shim/hook.h"
 #include "shim/kernels.h"
 #include "shim/memory.h"
@@ -31,6 +32,7 @@ static void drop(CUcontext ctx)
 {
 	if (!ctx || !guard_enter())
 		return;
+	graph_drop_context(ctx);
 	window_drop_context(ctx);
 	ours_drop(ctx);
 	kernels_forget(NULL);

@@ -12,6 +12,7 @@
 #include "config/log.h"
 #include "matcher/sig.h"
 #include "shim/control.h"
+#include "shim/graph_report.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -179,14 +180,22 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 
 static void summary(const struct report_totals *t)
 {
-	char text[640], before[32], after[32];
+	char text[640], graphs[320] = "", before[32], after[32];
+	unsigned long long graphs_fused = 0, alone = t->rejected;
 	size_t n = 0;
 
+	if (graph_report_text(graphs, sizeof(graphs), &graphs_fused) && !t->fused) {
+		log_always("%s launches, %s", grouped(t->launches, before), graphs);
+		return;
+	}
 	if (!t->fused) {
 		explain(t, text, sizeof(text));
 		log_always("%s launches, %s", grouped(t->launches, before), text);
 		return;
 	}
+	/* What was captured did not run there and then. */
+	for (unsigned p = 0; p < PATTERN_COUNT; p++)
+		alone -= t->pattern[p].rejected[REASON_CAPTURE];
 	for (unsigned p = 0; p < PATTERN_COUNT && n < sizeof(text); p++)
 		if (t->pattern[p].outcome[OUTCOME_FUSED])
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s fused",
@@ -195,13 +204,14 @@ static void summary(const struct report_totals *t)
 					      pattern_get((enum pattern_id)p)->name);
 	if (t->checked && n < sizeof(text))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu checked", t->checked);
-	if (t->rejected && n < sizeof(text))
-		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu left alone", t->rejected);
+	if (alone && n < sizeof(text))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu left alone", alone);
 	if (t->counts.unlooked && n < sizeof(text))
 		snprintf(text + n, sizeof(text) - n, ", %llu launches no longer looked at",
 			 t->counts.unlooked);
-	log_always("%s launches became %s: %s", grouped(t->launches, before),
-		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text);
+	log_always("%s launches became %s: %s%s%s", grouped(t->launches, before),
+		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text,
+		   graphs[0] ? "; " : "", graphs);
 }
 
 /* Lock held. */
@@ -253,15 +263,17 @@ void report_exit(void)
 {
 	const struct options *o = &process.config.opt;
 	char path[4096];
+	bool any;
 	FILE *f;
 
 	pthread_mutex_lock(&report.lock);
 	add_up(&report.total);
 	if (report.total.nphase)
 		end_phase(&report.total);
-	if (report.total.launches && o->summary)
+	any = report.total.launches || graph_report_any();
+	if (any && o->summary)
 		summary(&report.total);
-	if (report.total.launches && o->report && o->report[0]) {
+	if (any && o->report && o->report[0]) {
 		f = report_path(o->report, path, sizeof(path)) ? fopen(path, "we") : NULL;
 		if (f) {
 			report_json(f, &report.total);

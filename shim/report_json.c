@@ -7,6 +7,7 @@
 
 #include "config/json.h"
 #include "matcher/decode.h"
+#include "shim/graph_report.h"
 #include "shim/kernels.h"
 #include "shim/verdict.h"
 
@@ -129,6 +130,7 @@ void report_json(FILE *f, const struct report_totals *t)
 	if (t->nphase)
 		json_phases(f, t);
 	json_groups(f, t);
+	graph_report_json(f);
 	fputs("  \"verdicts\": [", f);
 	verdict_each(json_verdict, &walk);
 	fputs("\n  ],\n  \"kernels\": [", f);

@@ -58,6 +58,7 @@ static struct {
 	struct site_entry *site;
 	unsigned nsite;
 	enum foreseen foreseen;
+	uint64_t changes; /* atomic */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const state_name[] = {[VERDICT_NEW] = "new",
@@ -371,6 +372,12 @@ static void put(const struct verdict *v, enum cache_kind kind)
 static void set_state(struct verdict *v, enum verdict_state s)
 {
 	__atomic_store_n(&v->state, (int)s, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&store.changes, 1, __ATOMIC_RELEASE);
+}
+
+uint64_t verdict_changes(void)
+{
+	return __atomic_load_n(&store.changes, __ATOMIC_ACQUIRE);
 }
 
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o)
@@ -447,8 +454,10 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 	if (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE) {
 		bool news = rows > v->rows || v->state == VERDICT_CHECKING;
 
-		if (rows > v->rows)
+		if (rows > v->rows) {
 			__atomic_store_n(&v->rows, rows, __ATOMIC_RELEASE);
+			__atomic_add_fetch(&store.changes, 1, __ATOMIC_RELEASE);
+		}
 		if (v->state == VERDICT_CHECKING &&
 		    ++v->passed >= (unsigned long)process.config.opt.live_checks)
 			set_state(v, VERDICT_USABLE);

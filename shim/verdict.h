@@ -48,6 +48,14 @@ struct verdict {
 	unsigned nslower;
 };
 
+static inline int verdict_state(const struct verdict *v)
+{
+	return __atomic_load_n(&v->state, __ATOMIC_ACQUIRE);
+}
+
+/* Counts changes of any verdict's state or rows. */
+uint64_t verdict_changes(void);
+
 /* Opens the cache and reads it, once; called when the first kernel with a decoder is met. */
 void verdict_load(void);
 /* What the disk lets expect, of whatever program. Loads what it knows. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "shim/graph.h"
 #include "shim/report.h"
 #include "shim/window_state.h"
 
@@ -214,5 +215,6 @@ void window_forked(void)
 {
 	/* Locks may be held by threads that do not exist here: touch nothing but the switch. */
 	window_watch = window_waiting = 0;
+	graph_forked();
 	here.held = here.last = NULL;
 }

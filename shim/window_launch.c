@@ -64,7 +64,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 		if (check_begin(&w->check, w->ours, w->stream, &m))
 			w->check_index = l->index;
 	}
-	if (w->finish_check && !check_last(&w->check, w->stream, &w->checked)) {
+	if (w->finish_check && !check_last(&w->check, w->ours, w->stream, &w->checked)) {
 		check_cancel(&w->check, w->ours, w->stream);
 		w->finish_check = false;
 	}

@@ -2,9 +2,8 @@
 /* The live answers to the planner's questions (matcher/seq.h). All run under the window's lock. */
 #include "config/log.h"
 #include "matcher/key.h"
-#include "matcher/legal.h"
 #include "shim/control.h"
-#include "shim/kernels.h"
+#include "shim/judge.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/report.h"
@@ -16,30 +15,12 @@ enum {
 	CHECK_ANY = 61, /* every so manieth match is checked while a verdict waits for its check */
 };
 
-static int state_of(const struct verdict *v)
-{
-	return __atomic_load_n(&v->state, __ATOMIC_ACQUIRE);
-}
-
 /* A held launch answers success before the driver has seen it: only shapes that cannot be refused.
  */
 static bool shape_proven(const struct launch *l)
 {
 	return l->shmem <= SHMEM_PLAIN && l->grid[0] && l->grid[1] && l->grid[2] &&
 	       l->grid[1] <= GRID_YZ_MAX && l->grid[2] <= GRID_YZ_MAX && l->grid[0] <= INT32_MAX;
-}
-
-/* Does the verdict want a live check of one of its groups? */
-static bool check_wanted(const struct verdict *v)
-{
-	const struct options *o = &process.config.opt;
-	int state = state_of(v);
-
-	if (state == VERDICT_USABLE)
-		return v->due || o->verify == VERIFY_ALWAYS ||
-		       (o->verify == VERIFY_SAMPLE &&
-			v->fused - v->sampled_at >= (unsigned long)o->sample_every);
-	return state == VERDICT_CHECKING;
 }
 
 /*
@@ -60,7 +41,7 @@ static bool check_now(const struct window *w, struct site *s, const struct membe
 	}
 	if (!v)
 		return false;
-	if (!check_wanted(v)) {
+	if (!judge_wants_check(v)) {
 		s->open = NULL;
 		return false;
 	}
@@ -85,7 +66,7 @@ bool window_may_recall(const struct window *w, const struct site *s)
 
 bool window_may_refuse(const struct window *w, const struct verdict *v)
 {
-	return holding(w) && state_of(v) == VERDICT_USABLE;
+	return holding(w) && verdict_state(v) == VERDICT_USABLE;
 }
 
 void window_seen(struct site *s, struct verdict *v)
@@ -93,7 +74,7 @@ void window_seen(struct site *s, struct verdict *v)
 	v->gap = s->begins - v->seen;
 	v->seen = s->begins;
 	s->misses = s->skip = 0; /* what begins here does complete */
-	if (!s->open && check_wanted(v))
+	if (!s->open && judge_wants_check(v))
 		s->open = v;
 }
 
@@ -135,25 +116,11 @@ static bool enabled(void *arg, const struct pattern *p)
 	return process.pattern_on[pattern_id(p)] && control_on();
 }
 
-/* The probe ran every member between canaries: other launches at these sites may be crossed. */
-static void vet(const struct verdict *v, struct site *first)
-{
-	if (!first || first->vetted)
-		return;
-	first->vetted = true;
-	for (unsigned i = 1; i < v->pattern->nnode; i++) {
-		struct site *s = verdict_site(v->site[i]);
-
-		if (s)
-			s->vetted = true;
-	}
-}
-
 static enum reason verdict(void *arg, struct group *g, bool all_held)
 {
 	struct window *w = arg;
-	uint64_t unfused, fused;
 	struct verdict *v;
+	enum reason why;
 	struct site *s;
 	bool slower;
 	int state;
@@ -162,37 +129,19 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_PER_THREAD_STREAM;
 	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		return REASON_CAPTURE;
-	legal_bytes(g, &unfused, &fused);
-	if (fused > unfused)
-		return REASON_NOT_PROFITABLE;
-	if (!fused_can(g))
-		return REASON_NO_KERNEL;
-	if (w->ours->cc < FUSED_LEAST_CC)
-		return REASON_OLD_GPU;
-	if (!w->ours->ready || !(v = verdict_of(g, w->ours)))
-		return REASON_NO_VERDICT;
+	why = judge(g, w->ours, &v);
+	if (!v)
+		return why;
 	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
-	state = state_of(v);
+	state = verdict_state(v);
 	slower = verdict_slower(v, g->rows);
-	if (state != VERDICT_REJECTED)
-		kernels_promise(g->member[0]->launch.kernel);
 	if (s) {
 		s->expected = !slower && (state == VERDICT_USABLE ||
 					  (s->expected && state != VERDICT_REJECTED));
 		window_seen(s, v);
 	}
-	if (slower)
-		return REASON_NOT_PROFITABLE;
-	switch (state) {
-	case VERDICT_NEW:
-		if (process.config.opt.probe)
-			verdict_probe(v, g, w->ours);
-		return REASON_NO_VERDICT;
-	case VERDICT_PROBING:
-		return REASON_NO_VERDICT;
-	case VERDICT_REJECTED:
-		return v->why;
-	}
+	if (why || state == VERDICT_REJECTED) /* just now, by another thread */
+		return why ? why : v->why;
 	if (w->finish_check) /* the launch completes another group, which is checked */
 		return REASON_NO_VERDICT;
 	if (w->check.arena && w->check_index == g->member[0]->launch.index) {
@@ -213,7 +162,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	}
 	w->verdict = v;
-	vet(v, s);
+	if (s && !s->vetted)
+		judge_vet(v);
 	return REASON_NONE;
 }
 

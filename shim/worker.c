@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "shim/check.h"
+#include "shim/graph.h"
 #include "shim/process.h"
 
 enum { POLL_NS = 1000000, EXIT_WAIT_S = 2 };
@@ -18,6 +19,11 @@ struct worker worker_device = {.name = "autofuse-dev",
 struct worker worker_probe = {.name = "autofuse-probe",
 			      .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .more = PTHREAD_COND_INITIALIZER};
+
+struct worker worker_graph = {.name = "autofuse-graph",
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .more = PTHREAD_COND_INITIALIZER,
+			      .poll = graph_poll};
 
 static struct {
 	pthread_mutex_t lock; /* held by the one background thread inside the driver */

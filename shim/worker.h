@@ -27,8 +27,9 @@ struct worker {
 	bool polling; /* set it with worker_poll */
 };
 
-/* One for device memory of checks and their results, one for probes (each waits for a child). */
-extern struct worker worker_device, worker_probe;
+/* One for device memory of checks and their results, one for probes (each waits for a child), one
+ * for what stands beside graphs. */
+extern struct worker worker_device, worker_probe, worker_graph;
 
 /* Queues a job. -1 if the thread cannot be started; the job is then the caller's again. */
 int worker_post(struct worker *w, struct worker_job *job);

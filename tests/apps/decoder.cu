@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small Llama-like decoder, as people write them by hand: one kernel per step, a key/value cache,
- * greedy tokens from generated weights. Prints the tokens.
+ * greedy tokens from generated weights. Prints the tokens. With --graph each token after the prompt
+ * is one launch of a graph, in one of the ways that inference engines have: captured once, captured
+ * anew for each token (update), or some nodes' parameters set for each (params).
  */
 #include <algorithm>
 #include <chrono>
@@ -30,6 +32,7 @@ static const float EPS = 1e-5f;
 struct options {
 	int tokens = 32, layers = 2, dim = 288, heads = 6, ffn = 768, vocab = 1024, prompt = 4;
 	bool stream = false, time = false;
+	const char *graph = NULL; /* once, update, params */
 };
 
 struct layer {
@@ -48,6 +51,9 @@ struct model {
 	real *x, *other, *normed, *q, *attended, *delta, *hidden, *hidden_up, *logits;
 	float *scores;
 	int *tokens; /* [limit + 1] */
+	int *step; /* tokens made since the graph was captured; NULL: kernels are told positions */
+	std::vector<bool>
+		moves; /* of each launch of a pass: do its arguments follow the position? */
 };
 
 /* Uniform in [-1, 1), xorshift64*. */
@@ -126,8 +132,16 @@ static void model_make(struct model *m)
 	CHECK(cudaMalloc(&m->scores, rows * o->heads * m->limit * sizeof(float)));
 	CHECK(cudaMalloc(&m->tokens, (m->limit + 1) * sizeof(int)));
 	m->stream = 0;
-	if (o->stream)
+	m->step = NULL;
+	if (o->stream || o->graph)
 		CHECK(cudaStreamCreate(&m->stream));
+}
+
+/* A kernel was launched. moves: its arguments follow the position. */
+static void launched(struct model *m, bool moves)
+{
+	CHECK_LAUNCH();
+	m->moves.push_back(moves);
 }
 
 static int blocks(int n)
@@ -135,50 +149,89 @@ static int blocks(int n)
 	return (n + BLOCK - 1) / BLOCK;
 }
 
-static void matmul(const struct model *m, real *out, const real *w, const real *x, int in, int outs,
-		   int rows)
+/* cached: out is the cache's place for the position. */
+static void matmul(struct model *m, real *out, const real *w, const real *x, int in, int outs,
+		   int rows, bool cached = false)
 {
 	dim3 grid((outs + 3) / 4, rows);
 
-	matmul_kernel<<<grid, 128, 0, m->stream>>>(out, w, x, in, outs);
-	CHECK_LAUNCH();
+	if (m->step && cached)
+		matmul_at_kernel<<<grid, 128, 0, m->stream>>>(out, w, x, in, outs, m->step);
+	else
+		matmul_kernel<<<grid, 128, 0, m->stream>>>(out, w, x, in, outs);
+	launched(m, cached);
 }
 
-static void rmsnorm(const struct model *m, real *out, const real *x, const real *weight, int rows)
+static void rmsnorm(struct model *m, real *out, const real *x, const real *weight, int rows)
 {
 	rmsnorm_kernel<<<rows, BLOCK, 0, m->stream>>>(out, x, weight, m->o.dim, EPS);
-	CHECK_LAUNCH();
+	launched(m, false);
 }
 
-static void attention(const struct model *m, const struct layer *l, int first, int rows)
+static void rope(struct model *m, real *x, int first, int rows, bool cached)
 {
 	int d = m->o.dim, head_dim = d / m->o.heads;
+
+	if (m->step)
+		rope_at_kernel<<<rows, BLOCK, 0, m->stream>>>(x, d, head_dim, first, cached,
+							      m->step);
+	else
+		rope_kernel<<<rows, BLOCK, 0, m->stream>>>(x, d, head_dim, first);
+	launched(m, true);
+}
+
+static void attend(struct model *m, const struct layer *l, int first, dim3 grid)
+{
+	int d = m->o.dim, head_dim = d / m->o.heads;
+
+	if (m->step)
+		scores_at_kernel<<<grid, 64, 0, m->stream>>>(m->scores, m->q, l->keys, d, head_dim,
+							     first, m->limit, m->step);
+	else
+		scores_kernel<<<grid, 64, 0, m->stream>>>(m->scores, m->q, l->keys, d, head_dim,
+							  first, m->limit);
+	launched(m, true);
+	if (m->step)
+		softmax_at_kernel<<<grid, 64, 64 * sizeof(float), m->stream>>>(m->scores, first,
+									       m->limit, m->step);
+	else
+		softmax_kernel<<<grid, 64, 64 * sizeof(float), m->stream>>>(m->scores, first,
+									    m->limit);
+	launched(m, true);
+	if (m->step)
+		values_at_kernel<<<grid, 64, 0, m->stream>>>(m->attended, m->scores, l->values, d,
+							     head_dim, first, m->limit, m->step);
+	else
+		values_kernel<<<grid, 64, 0, m->stream>>>(m->attended, m->scores, l->values, d,
+							  head_dim, first, m->limit);
+	launched(m, true);
+}
+
+static void attention(struct model *m, const struct layer *l, int first, int rows)
+{
+	int d = m->o.dim;
 	real *k = l->keys + (size_t)first * d, *v = l->values + (size_t)first * d;
 	dim3 grid(m->o.heads, rows);
 
 	matmul(m, m->q, l->wq, m->normed, d, d, rows);
-	matmul(m, k, l->wk, m->normed, d, d, rows);
-	matmul(m, v, l->wv, m->normed, d, d, rows);
-	rope_kernel<<<rows, BLOCK, 0, m->stream>>>(m->q, d, head_dim, first);
-	rope_kernel<<<rows, BLOCK, 0, m->stream>>>(k, d, head_dim, first);
-	scores_kernel<<<grid, 64, 0, m->stream>>>(m->scores, m->q, l->keys, d, head_dim, first,
-						  m->limit);
-	softmax_kernel<<<grid, 64, 64 * sizeof(float), m->stream>>>(m->scores, first, m->limit);
-	values_kernel<<<grid, 64, 0, m->stream>>>(m->attended, m->scores, l->values, d, head_dim,
-						  first, m->limit);
-	CHECK_LAUNCH();
+	matmul(m, k, l->wk, m->normed, d, d, rows, true);
+	matmul(m, v, l->wv, m->normed, d, d, rows, true);
+	rope(m, m->q, first, rows, false);
+	rope(m, k, first, rows, true);
+	attend(m, l, first, grid);
 	matmul(m, m->delta, l->wo, m->attended, d, d, rows);
 }
 
-static void feed_forward(const struct model *m, const struct layer *l, int rows)
+static void feed_forward(struct model *m, const struct layer *l, int rows)
 {
 	int d = m->o.dim, f = m->o.ffn;
 
 	matmul(m, m->hidden, l->gate, m->normed, d, f, rows);
 	matmul(m, m->hidden_up, l->up, m->normed, d, f, rows);
 	silu_kernel<<<blocks(rows * f), BLOCK, 0, m->stream>>>(m->hidden, rows * f);
+	launched(m, false);
 	mul_kernel<<<blocks(rows * f), BLOCK, 0, m->stream>>>(m->hidden, m->hidden_up, rows * f);
-	CHECK_LAUNCH();
+	launched(m, false);
 	matmul(m, m->delta, l->down, m->hidden, f, d, rows);
 }
 
@@ -187,8 +240,14 @@ static void forward(struct model *m, int first, int rows)
 {
 	int d = m->o.dim, n = rows * d;
 
-	embed_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding, m->tokens + first, d);
-	CHECK_LAUNCH();
+	m->moves.clear();
+	if (m->step)
+		embed_at_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding,
+							       m->tokens + first, d, m->step);
+	else
+		embed_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding, m->tokens + first,
+							    d);
+	launched(m, true);
 	for (size_t i = 0; i < m->layers.size(); i++) {
 		const struct layer *l = &m->layers[i];
 		real *swap = m->x;
@@ -196,19 +255,121 @@ static void forward(struct model *m, int first, int rows)
 		rmsnorm(m, m->normed, m->x, l->att_norm, rows);
 		attention(m, l, first, rows);
 		accum_kernel<<<blocks(n), BLOCK, 0, m->stream>>>(m->x, m->delta, n);
-		CHECK_LAUNCH();
+		launched(m, false);
 		rmsnorm(m, m->normed, m->x, l->ffn_norm, rows);
 		feed_forward(m, l, rows);
 		add_kernel<<<blocks(n), BLOCK, 0, m->stream>>>(m->other, m->x, m->delta, n);
-		CHECK_LAUNCH();
+		launched(m, false);
 		m->x = m->other;
 		m->other = swap;
 	}
 	rmsnorm(m, m->normed, m->x, m->final_norm, rows);
 	matmul(m, m->logits, m->logits_weight, m->normed + (size_t)(rows - 1) * d, d, m->o.vocab,
 	       1);
-	argmax_kernel<<<1, BLOCK, 0, m->stream>>>(m->tokens + first + rows, m->logits, m->o.vocab);
-	CHECK_LAUNCH();
+	if (m->step)
+		argmax_at_kernel<<<1, BLOCK, 0, m->stream>>>(m->tokens + first + rows, m->logits,
+							     m->o.vocab, m->step);
+	else
+		argmax_kernel<<<1, BLOCK, 0, m->stream>>>(m->tokens + first + rows, m->logits,
+							  m->o.vocab);
+	launched(m, true);
+	if (m->step) {
+		advance_kernel<<<1, 1, 0, m->stream>>>(m->step);
+		launched(m, false);
+	}
+}
+
+/* The pass for one token at that position, as a graph. */
+static cudaGraph_t captured(struct model *m, int first)
+{
+	cudaGraph_t graph;
+
+	CHECK(cudaStreamBeginCapture(m->stream, cudaStreamCaptureModeGlobal));
+	forward(m, first, 1);
+	CHECK(cudaStreamEndCapture(m->stream, &graph));
+	return graph;
+}
+
+/* The nodes of a graph that is one chain, from its first. */
+static std::vector<cudaGraphNode_t> chain(cudaGraph_t graph)
+{
+	std::vector<cudaGraphNode_t> nodes;
+	cudaGraphNode_t node;
+	size_t n = 1;
+
+	CHECK(cudaGraphGetRootNodes(graph, &node, &n));
+	while (n) {
+		nodes.push_back(node);
+		n = 1;
+		CHECK(cudaGraphNodeGetDependentNodes(nodes.back(), &node, NULL, &n));
+	}
+	return nodes;
+}
+
+/* How tokens are made by graphs. */
+struct engine {
+	cudaGraph_t graph = NULL; /* that exec was made of, in the mode params */
+	cudaGraphExec_t exec = NULL;
+	std::vector<cudaGraphNode_t> nodes;
+};
+
+static void follow(struct model *m, struct engine *e, int first)
+{
+	cudaGraph_t now = captured(m, first);
+	std::vector<cudaGraphNode_t> nodes = chain(now);
+
+	for (size_t i = 0; i < nodes.size(); i++) {
+		cudaKernelNodeParams p;
+
+		if (!m->moves[i])
+			continue;
+		CHECK(cudaGraphKernelNodeGetParams(nodes[i], &p));
+		CHECK(cudaGraphExecKernelNodeSetParams(e->exec, e->nodes[i], &p));
+	}
+	CHECK(cudaGraphDestroy(now));
+}
+
+static void make_exec(struct model *m, struct engine *e, int first)
+{
+	if (!strcmp(m->o.graph, "once")) {
+		CHECK(cudaMalloc(&m->step, sizeof(int)));
+		CHECK(cudaMemset(m->step, 0, sizeof(int)));
+	}
+	e->graph = captured(m, first);
+	CHECK(cudaGraphInstantiate(&e->exec, e->graph, 0));
+	if (!strcmp(m->o.graph, "params")) {
+		e->nodes = chain(e->graph);
+		return;
+	}
+	CHECK(cudaGraphDestroy(e->graph));
+}
+
+static void update(struct model *m, struct engine *e, int first)
+{
+	cudaGraph_t now = captured(m, first);
+	cudaGraphExecUpdateResultInfo info;
+
+	if (cudaGraphExecUpdate(e->exec, now, &info) != cudaSuccess) {
+		(void)cudaGetLastError();
+		CHECK(cudaGraphExecDestroy(e->exec));
+		CHECK(cudaGraphInstantiate(&e->exec, now, 0));
+	}
+	CHECK(cudaGraphDestroy(now));
+}
+
+static void step(struct model *m, struct engine *e, int first)
+{
+	if (!m->o.graph) {
+		forward(m, first, 1);
+		return;
+	}
+	if (!e->exec)
+		make_exec(m, e, first);
+	else if (!strcmp(m->o.graph, "update"))
+		update(m, e, first);
+	else if (!strcmp(m->o.graph, "params"))
+		follow(m, e, first);
+	CHECK(cudaGraphLaunch(e->exec, m->stream));
 }
 
 static int token_at(const struct model *m, int position)
@@ -225,6 +386,7 @@ static void generate(struct model *m)
 {
 	const struct options *o = &m->o;
 	std::vector<int> prompt(o->prompt);
+	struct engine engine;
 
 	for (int i = 0; i < o->prompt; i++)
 		prompt[i] = (i * 37 + 1) % o->vocab;
@@ -237,7 +399,7 @@ static void generate(struct model *m)
 		auto start = std::chrono::steady_clock::now();
 
 		printf("%d ", token);
-		forward(m, o->prompt + i - 1, 1);
+		step(m, &engine, o->prompt + i - 1);
 		token = token_at(m, o->prompt + i);
 		ms.push_back(std::chrono::duration<double, std::milli>(
 				     std::chrono::steady_clock::now() - start)
@@ -251,9 +413,10 @@ static void generate(struct model *m)
 
 static void usage()
 {
-	fprintf(stderr, "usage: decoder [--tokens N] [--layers N] [--dim N] [--heads N] [--ffn N] "
-			"[--vocab N]\n"
-			"               [--prompt N] [--stream] [--time]\n");
+	fprintf(stderr,
+		"usage: decoder [--tokens N] [--layers N] [--dim N] [--heads N] [--ffn N] "
+		"[--vocab N]\n"
+		"               [--prompt N] [--stream] [--time] [--graph once|update|params]\n");
 	exit(2);
 }
 
@@ -274,6 +437,8 @@ static struct options parse(int argc, char **argv)
 			o.stream = true;
 		else if (strcmp(argv[i], "--time") == 0)
 			o.time = true;
+		else if (strcmp(argv[i], "--graph") == 0 && i + 1 < argc)
+			o.graph = argv[++i];
 		else
 			known = false;
 		for (auto &n : numbers)
@@ -287,6 +452,9 @@ static struct options parse(int argc, char **argv)
 	for (auto &n : numbers)
 		if (*n.value < 1)
 			usage();
+	if (o.graph && strcmp(o.graph, "once") && strcmp(o.graph, "update") &&
+	    strcmp(o.graph, "params"))
+		usage();
 	if (o.dim % o.heads || o.dim / o.heads % 2) {
 		fprintf(stderr, "decoder: --dim must be an even multiple of --heads\n");
 		exit(2);

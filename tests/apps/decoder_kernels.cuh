@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels of a small Llama-like decoder, one for each step of the model. `real` is the type of
- * weights and activations; sums are kept in float. Matrices are row-major.
+ * weights and activations; sums are kept in float. Matrices are row-major. The _at_ forms are for a
+ * graph that is captured once: positions, and places in the cache and among the tokens, are counted
+ * from *step.
  */
 #ifndef DECODER_KERNELS_CUH
 #define DECODER_KERNELS_CUH
@@ -38,12 +40,23 @@ static __device__ __forceinline__ float warp_sum(float v)
 }
 
 /* x[row] = table[tokens[row]] */
-__global__ void embed_kernel(real *x, const real *table, const int *tokens, int dim)
+static __device__ __forceinline__ void embed(real *x, const real *table, const int *tokens, int dim)
 {
 	const real *from = table + (size_t)tokens[blockIdx.x] * dim;
 
 	for (int i = threadIdx.x; i < dim; i += blockDim.x)
 		x[(size_t)blockIdx.x * dim + i] = from[i];
+}
+
+__global__ void embed_kernel(real *x, const real *table, const int *tokens, int dim)
+{
+	embed(x, table, tokens, dim);
+}
+
+__global__ void embed_at_kernel(real *x, const real *table, const int *tokens, int dim,
+				const int *step)
+{
+	embed(x, table, tokens + *step, dim);
 }
 
 /* a += b */
@@ -95,7 +108,8 @@ __global__ void rmsnorm_kernel(real *out, const real *x, const real *weight, int
 }
 
 /* One warp per output: out[row][o] = w[o] . x[row]; blockIdx.y is the row. */
-__global__ void matmul_kernel(real *out, const real *w, const real *x, int in, int outs)
+static __device__ __forceinline__ void matmul(real *out, const real *w, const real *x, int in,
+					      int outs)
 {
 	int lane = threadIdx.x & 31;
 	int o = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
@@ -112,8 +126,19 @@ __global__ void matmul_kernel(real *out, const real *w, const real *x, int in, i
 		out[(size_t)blockIdx.y * outs + o] = to_real(sum);
 }
 
+__global__ void matmul_kernel(real *out, const real *w, const real *x, int in, int outs)
+{
+	matmul(out, w, x, in, outs);
+}
+
+__global__ void matmul_at_kernel(real *out, const real *w, const real *x, int in, int outs,
+				 const int *step)
+{
+	matmul(out + (size_t)*step * outs, w, x, in, outs);
+}
+
 /* Turns pairs of x[row] by angles of position first + row. One block per row. */
-__global__ void rope_kernel(real *x, int dim, int head_dim, int first)
+static __device__ __forceinline__ void rope(real *x, int dim, int head_dim, int first)
 {
 	float position = (float)(first + (int)blockIdx.x);
 
@@ -128,12 +153,23 @@ __global__ void rope_kernel(real *x, int dim, int head_dim, int first)
 	}
 }
 
+__global__ void rope_kernel(real *x, int dim, int head_dim, int first)
+{
+	rope(x, dim, head_dim, first);
+}
+
+__global__ void rope_at_kernel(real *x, int dim, int head_dim, int first, bool cached,
+			       const int *step)
+{
+	rope(x + (cached ? (size_t)*step * dim : 0), dim, head_dim, first + *step);
+}
+
 /*
  * Attention of head blockIdx.x, row blockIdx.y, which sees positions 0 .. first + row.
  * scores: [rows][heads][limit]; keys and values: [position][dim].
  */
-__global__ void scores_kernel(float *scores, const real *q, const real *keys, int dim, int head_dim,
-			      int first, int limit)
+static __device__ __forceinline__ void scores_of(float *scores, const real *q, const real *keys,
+						 int dim, int head_dim, int first, int limit)
 {
 	int head = blockIdx.x, row = blockIdx.y;
 
@@ -149,7 +185,19 @@ __global__ void scores_kernel(float *scores, const real *q, const real *keys, in
 	}
 }
 
-__global__ void softmax_kernel(float *scores, int first, int limit)
+__global__ void scores_kernel(float *scores, const real *q, const real *keys, int dim, int head_dim,
+			      int first, int limit)
+{
+	scores_of(scores, q, keys, dim, head_dim, first, limit);
+}
+
+__global__ void scores_at_kernel(float *scores, const real *q, const real *keys, int dim,
+				 int head_dim, int first, int limit, const int *step)
+{
+	scores_of(scores, q, keys, dim, head_dim, first + *step, limit);
+}
+
+static __device__ __forceinline__ void softmax(float *scores, int first, int limit)
 {
 	extern __shared__ float shared[];
 	int n = first + (int)blockIdx.y + 1;
@@ -183,9 +231,19 @@ __global__ void softmax_kernel(float *scores, int first, int limit)
 		scores[t] /= shared[0];
 }
 
+__global__ void softmax_kernel(float *scores, int first, int limit)
+{
+	softmax(scores, first, limit);
+}
+
+__global__ void softmax_at_kernel(float *scores, int first, int limit, const int *step)
+{
+	softmax(scores, first + *step, limit);
+}
+
 /* out[row][head] = sum over positions of scores * values */
-__global__ void values_kernel(real *out, const float *scores, const real *values, int dim,
-			      int head_dim, int first, int limit)
+static __device__ __forceinline__ void values_of(real *out, const float *scores, const real *values,
+						 int dim, int head_dim, int first, int limit)
 {
 	int head = blockIdx.x, row = blockIdx.y;
 
@@ -197,6 +255,18 @@ __global__ void values_kernel(real *out, const float *scores, const real *values
 			sum += scores[t] * to_float(values[(size_t)t * dim + head * head_dim + i]);
 		out[(size_t)row * dim + head * head_dim + i] = to_real(sum);
 	}
+}
+
+__global__ void values_kernel(real *out, const float *scores, const real *values, int dim,
+			      int head_dim, int first, int limit)
+{
+	values_of(out, scores, values, dim, head_dim, first, limit);
+}
+
+__global__ void values_at_kernel(real *out, const float *scores, const real *values, int dim,
+				 int head_dim, int first, int limit, const int *step)
+{
+	values_of(out, scores, values, dim, head_dim, first + *step, limit);
 }
 
 /* x = x * sigmoid(x) */
@@ -221,7 +291,7 @@ __global__ void mul_kernel(real *a, const real *b, int n)
 }
 
 /* *token = index of the largest logit, the first one of equals. One block. */
-__global__ void argmax_kernel(int *token, const real *logits, int n)
+static __device__ __forceinline__ void argmax(int *token, const real *logits, int n)
 {
 	__shared__ float value[256];
 	__shared__ int index[256];
@@ -248,6 +318,21 @@ __global__ void argmax_kernel(int *token, const real *logits, int n)
 	}
 	if (threadIdx.x == 0)
 		*token = index[0];
+}
+
+__global__ void argmax_kernel(int *token, const real *logits, int n)
+{
+	argmax(token, logits, n);
+}
+
+__global__ void argmax_at_kernel(int *token, const real *logits, int n, const int *step)
+{
+	argmax(token + *step, logits, n);
+}
+
+__global__ void advance_kernel(int *step)
+{
+	++*step;
 }
 
 #endif

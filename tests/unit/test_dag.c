@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit.h"
 
-#include "tools/dag.h"
+#include "matcher/dag.h"
 
 static void test_chain(void **arg)
 {

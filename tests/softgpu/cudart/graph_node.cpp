@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graph nodes and their parameters, which the runtime writes down in its own way. */
+#include <cstring>
 #include "tests/softgpu/cudart/runtime.h"
 
 namespace
@@ -239,4 +240,29 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t x, cudaGraphNod
 						 cudaGraph_t child)
 {
 	RUNTIME_CALL(legacy.cuGraphExecChildGraphNodeSetParams(x, node, child));
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t g,
+				     const cudaGraphNode_t *after, size_t n,
+				     struct cudaMemAllocNodeParams *p)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS q;
+
+	if (!p)
+		return runtime_error(cudaErrorInvalidValue);
+	static_assert(sizeof(*p) == sizeof(q), "one layout, two names");
+	memcpy(&q, p, sizeof(q));
+	cudaError_t entered = runtime_enter();
+	if (entered != cudaSuccess)
+		return runtime_error(entered);
+	CUresult r = legacy.cuGraphAddMemAllocNode(out, g, after, n, &q);
+	p->dptr = reinterpret_cast<void *>(q.dptr);
+	return runtime_result(r);
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t g,
+				    const cudaGraphNode_t *after, size_t n, void *at)
+{
+	RUNTIME_CALL(legacy.cuGraphAddMemFreeNode(out, g, after, n,
+						  reinterpret_cast<CUdeviceptr>(at)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/dag.h"
+#include "matcher/dag.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +50,7 @@ static bool sort(struct dag *d, const struct successors *s, unsigned *indegree)
 		if (u == d->n)
 			return false;
 		indegree[u] = UINT32_MAX; /* taken */
+		d->place[u] = done;
 		d->order[done++] = u;
 		next = u + 1;
 		for (unsigned i = s->start[u]; i < s->start[u + 1]; i++)
@@ -92,12 +93,13 @@ int dag_make(struct dag *d, unsigned n, const struct dag_edge *edge, size_t nedg
 	memset(d, 0, sizeof(*d));
 	d->n = n;
 	d->order = calloc((size_t)n + 1, sizeof(*d->order));
+	d->place = calloc((size_t)n + 1, sizeof(*d->place));
 	*why = "an edge of a node that is not there";
 	for (size_t i = 0; i < nedge; i++)
 		if (edge[i].from >= n || edge[i].to >= n)
 			goto out;
 	*why = "out of memory";
-	if (!indegree || !d->order || collect(&s, indegree, n, edge, nedge))
+	if (!indegree || !d->order || !d->place || collect(&s, indegree, n, edge, nedge))
 		goto out;
 	*why = "edges in a circle";
 	if (!sort(d, &s, indegree))
@@ -120,6 +122,11 @@ static bool reaches(const struct dag *d, unsigned a, unsigned b)
 	return d->reach[a * d->words + b / 64] >> b % 64 & 1;
 }
 
+bool dag_before(const struct dag *d, unsigned a, unsigned b)
+{
+	return d->linear ? d->place[a] < d->place[b] : reaches(d, a, b);
+}
+
 bool dag_ordered(const struct dag *d, unsigned a, unsigned b)
 {
 	return d->linear || a == b || reaches(d, a, b) || reaches(d, b, a);
@@ -128,6 +135,7 @@ bool dag_ordered(const struct dag *d, unsigned a, unsigned b)
 void dag_free(struct dag *d)
 {
 	free(d->order);
+	free(d->place);
 	free(d->reach);
 	memset(d, 0, sizeof(*d));
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matcher/graph_plan.h"
+
+#include <stdlib.h>
+
+#include "matcher/legal.h"
+#include "matcher/seq.h"
+
+struct plan {
+	const struct graph_policy *policy;
+	const struct graph_node *node;
+	const struct dag *dag;
+	unsigned *kernel; /* the kernel nodes */
+	unsigned nkernel;
+};
+
+static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
+{
+	return true;
+}
+
+static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
+{
+	const struct plan *p = arg;
+
+	return p->policy->memory(p->policy->arg, r, l, surviving);
+}
+
+static bool enabled(void *arg, const struct pattern *pattern)
+{
+	const struct plan *p = arg;
+
+	return p->policy->enabled(p->policy->arg, pattern);
+}
+
+static unsigned node_of(const struct plan *p, const struct member *m)
+{
+	unsigned lo = 0, hi = p->nkernel;
+
+	while (hi - lo > 1) {
+		unsigned mid = lo + (hi - lo) / 2;
+
+		if (p->node[p->kernel[mid]].launch.index <= m->launch.index)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return p->kernel[lo];
+}
+
+static void nodes_of(const struct plan *p, const struct group *g, unsigned *node)
+{
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		node[i] = node_of(p, g->member[i]);
+}
+
+/* Does any node that may run beside this member conflict with it? */
+static enum reason concurrent(const struct plan *p, unsigned mine)
+{
+	enum reason why;
+
+	for (unsigned i = 0; i < p->dag->n && !p->dag->linear; i++) {
+		const struct graph_node *n = &p->node[i];
+
+		if (dag_ordered(p->dag, i, mine) || n->kind == GRAPH_EMPTY)
+			continue;
+		if (n->kind != GRAPH_KERNEL)
+			return REASON_BARRIER;
+		if (!legal_cross(&p->node[mine].op, &n->op, &why))
+			return why;
+	}
+	return REASON_NONE;
+}
+
+static enum reason verdict(void *arg, struct group *g, bool all_held)
+{
+	const struct plan *p = arg;
+	unsigned node[PATTERN_MAX_NODES];
+	enum reason why = REASON_NONE;
+
+	nodes_of(p, g, node);
+	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+		if (i && !dag_before(p->dag, node[i - 1], node[i]))
+			return REASON_DIFFERENT_STREAM;
+		if (p->node[node[i]].typed)
+			return REASON_ATTRIBUTES;
+	}
+	for (unsigned i = 0; i < g->pattern->nnode && !why; i++)
+		why = concurrent(p, node[i]);
+	return why ? why : p->policy->verdict(p->policy->arg, g, node);
+}
+
+static void done(void *arg, const struct group *g, enum reason why)
+{
+	const struct plan *p = arg;
+	unsigned node[PATTERN_MAX_NODES];
+
+	nodes_of(p, g, node);
+	p->policy->done(p->policy->arg, g, node, why);
+}
+
+static void walk(const struct plan *p, struct seq *s)
+{
+	struct seq_out out;
+
+	for (unsigned i = 0; i < p->dag->n; i++) {
+		const struct graph_node *n = &p->node[p->dag->order[i]];
+
+		if (n->kind == GRAPH_KERNEL)
+			seq_launch(s, &n->launch, &n->op, &out);
+		else if (n->kind == GRAPH_OTHER)
+			seq_barrier(s, REASON_BARRIER, &out);
+	}
+}
+
+int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
+	       const struct dag *d)
+{
+	struct plan p = {.policy = policy, .node = node, .dag = d};
+	const struct seq_policy seq = {.arg = &p,
+				       .may_hold = may_hold,
+				       .memory = memory,
+				       .enabled = enabled,
+				       .verdict = verdict,
+				       .done = done};
+	struct seq *s = seq_new(&seq);
+	int rc = -1;
+
+	p.kernel = calloc(d->n + 1, sizeof(*p.kernel));
+	if (s && p.kernel) {
+		for (unsigned i = 0; i < d->n; i++)
+			if (node[i].kind == GRAPH_KERNEL)
+				p.kernel[p.nkernel++] = i;
+		walk(&p, s);
+		rc = 0;
+	}
+	seq_free(s);
+	free(p.kernel);
+	return rc;
+}

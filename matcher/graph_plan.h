@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The planner of one graph: nodes and edges in, groups out. Its kernel nodes go through the planner
+ * of a stream (seq.h) in an order that the edges allow; what the edges leave open is looked at
+ * besides: whatever is not ordered against a member of a group could run at the same time as the
+ * fused kernel, so it must not conflict with any member either. `autofuse plan` and the shim's
+ * side execs drive the same code.
+ */
+#ifndef AF_MATCHER_GRAPH_PLAN_H
+#define AF_MATCHER_GRAPH_PLAN_H
+
+#include "matcher/dag.h"
+#include "matcher/group.h"
+
+enum graph_kind {
+	GRAPH_OTHER, /* a copy, a host function, a child graph...: may touch anything */
+	GRAPH_EMPTY, /* does nothing but order */
+	GRAPH_KERNEL,
+};
+
+struct graph_node {
+	uint8_t kind; /* enum graph_kind */
+	bool typed;   /* an edge of it is not a plain one (programmatic): no member of a group */
+	/* Of a kernel. launch.index increases from node to node; stream is the same for all. op
+	 * comes from decode_launch, `vetted` says whether it may be crossed. */
+	struct launch launch;
+	struct op op;
+};
+
+/* As in struct seq_policy. */
+struct graph_policy {
+	void *arg;
+	enum reason (*memory)(void *arg, struct range r, const struct launch *l, int surviving);
+	bool (*enabled)(void *arg, const struct pattern *p);
+	/* The group is complete and nothing in the graph stands against it. node: its members. */
+	enum reason (*verdict)(void *arg, struct group *g, const unsigned *node);
+	/* Every group that completed, once. */
+	void (*done)(void *arg, const struct group *g, const unsigned *node, enum reason why);
+};
+
+/* d: of the nodes' edges. 0, or -1 if out of memory. */
+int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
+	       const struct dag *d);
+
+#endif

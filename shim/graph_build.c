@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The worker's part: from base to forms that can be launched. It clones base under the record's
+ * lock, works on the clone without it, and comes back to publish; what the program edited meanwhile
+ * is repeated on the new exec, or makes it useless.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/log.h"
+#include "shim/graph_check.h"
+#include "shim/graph_report.h"
+#include "shim/graph_work.h"
+#include "shim/judge.h"
+#include "shim/memory.h"
+#include "shim/window.h"
+#include "shim/worker.h"
+
+enum {
+	CAPTURE_US = 500, /* between looks whether a capture is over */
+	CHECK_TRIES = 8,  /* then some verdicts stay unchecked that no form has room for */
+};
+
+static void form_free(struct work_form *f)
+{
+	if (f->graph)
+		real.cuGraphDestroy(f->graph);
+	free(f->level);
+	free(f->twin);
+	free(f->witness);
+	memset(f, 0, sizeof(*f));
+}
+
+static void work_free(struct graph_work *w)
+{
+	for (unsigned i = 0; w->node && i < w->shape->nnode; i++)
+		free((void *)w->node[i].launch.params);
+	for (unsigned i = 0; w->dag && i < w->shape->nlevel; i++)
+		dag_free(&w->dag[i]);
+	for (unsigned f = 0; f < FORM_COUNT; f++)
+		form_free(&w->form[f]);
+	free(w->disabled);
+	free(w->node);
+	free(w->dag);
+	free(w->aside);
+	free(w->group);
+}
+
+/* A clone of that graph, whose nodes are node[]. */
+static int form_clone(struct work_form *f, const struct graph_shape *s, const CUgraphNode *node,
+		      CUgraph graph)
+{
+	f->level = calloc(s->nlevel + 1, sizeof(*f->level));
+	f->twin = calloc(s->nnode + 1, sizeof(CUgraphNode));
+	f->witness = calloc(s->nnode + 1, 1);
+	if (!f->level || !f->twin || !f->witness)
+		return -1;
+	if (real.cuGraphClone(&f->graph, graph)) {
+		f->graph = NULL;
+		return -1;
+	}
+	return graph_twins(s, node, f->graph, f->twin, f->level);
+}
+
+/* Lock held. */
+static int begin(struct side *s, struct graph_work *w)
+{
+	const struct graph_shape *shape = &s->shape;
+
+	w->disabled = calloc(shape->nnode + 1, sizeof(*w->disabled));
+	w->node = calloc(shape->nnode + 1, sizeof(*w->node));
+	w->dag = calloc(shape->nlevel + 1, sizeof(*w->dag));
+	w->aside = calloc(shape->nlevel + 1, sizeof(*w->aside));
+	if (!w->disabled || !w->node || !w->dag || !w->aside || graph_read_edges(&s->shape) ||
+	    form_clone(&w->form[FORM_FUSED], shape, shape->node, s->base))
+		return -1;
+	for (unsigned i = 0; i < shape->nnode; i++) {
+		w->disabled[i] = s->node[i].disabled;
+		s->node[i].changed = false;
+	}
+	return 0;
+}
+
+/* Is there a verdict that wants a check, and that the checking form there is (of those) is not for?
+ */
+static bool wants_checks(const struct graph_work *w, const struct side_check *there, unsigned n)
+{
+	for (unsigned i = 0; i < w->nverdict; i++) {
+		const struct graph_verdict *v = &w->verdict[i];
+		bool covered = !judge_wants_check_of(v->verdict, v->rows);
+
+		for (unsigned k = 0; k < n; k++)
+			covered |= there[k].verdict == v->verdict && there[k].rows >= v->rows;
+		if (!covered)
+			return true;
+	}
+	return false;
+}
+
+/* The new form's exec stands; what was edited since base was cloned is made up for. Lock held. */
+static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUgraphExec exec)
+{
+	if (s->discard)
+		return false;
+	for (unsigned i = 0; i < s->shape.nnode; i++)
+		if (s->node[i].changed && w->form[f].witness[i])
+			return false;
+	side_drop_form(s, f);
+	s->form[f].exec = exec;
+	s->form[f].graph = w->form[f].graph;
+	w->form[f].graph = NULL;
+	for (unsigned i = 0; i < s->shape.nnode; i++) {
+		s->node[i].twin[f] = w->form[f].twin[i];
+		if (w->form[f].witness[i])
+			s->node[i].witness |= (uint8_t)(1u << f);
+	}
+	for (unsigned i = 0; i < s->shape.nnode; i++)
+		if (s->node[i].changed && !graph_refresh(s, f, i)) {
+			side_drop_form(s, f);
+			return false;
+		}
+	return true;
+}
+
+/* Without the lock. kept: groups of the form that is there, if it is still right. */
+static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, unsigned kept)
+{
+	CUgraphExec exec = NULL;
+
+	if (w->ngroup == kept)
+		return NULL;
+	if (graph_rewrite(w) || graph_instantiate(w, FORM_FUSED, flags, &exec)) {
+		if (exec)
+			real.cuGraphExecDestroy(exec);
+		w->alone = REASON_REFUSED;
+		return NULL;
+	}
+	return exec;
+}
+
+static void take_groups(struct side *s, const struct graph_work *w)
+{
+	s->group = calloc(w->ngroup + 1, sizeof(*s->group));
+	for (unsigned i = 0; s->group && i < w->ngroup; i++) {
+		s->group[i] = w->group[i].lean;
+		s->removed += w->group[i].nodes.n - 1;
+	}
+	s->ngroup = s->group ? w->ngroup : 0;
+	if (s->ngroup > s->most_groups) {
+		s->most_groups = s->ngroup;
+		s->most_removed = s->removed;
+	}
+	s->launches_at = s->launches[FORM_FUSED];
+	if (!s->group)
+		side_drop_form(s, FORM_FUSED);
+}
+
+/* Lock held: what became of the build. */
+static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgraphExec check)
+{
+	memcpy(s->rejected, w->rejected, sizeof(s->rejected));
+	memcpy(s->verdict, w->verdict, sizeof(s->verdict));
+	s->nverdict = w->nverdict;
+	s->waits = w->waits;
+	s->unchecked = w->unchecked;
+	if (w->alone) {
+		side_alone(s, w->alone);
+		return;
+	}
+	if (fused && publish(s, w, FORM_FUSED, fused)) {
+		take_groups(s, w);
+		graph_report_built(s);
+		log_debug("a graph of %u nodes has a side exec: %u groups, %u nodes less",
+			  s->shape.nnode, s->ngroup, s->removed);
+	} else if (fused) {
+		real.cuGraphExecDestroy(fused);
+		side_stale(s);
+	} else if (s->form[FORM_FUSED].exec && !w->ngroup) {
+		side_drop_form(s, FORM_FUSED);
+	}
+	if (check && publish(s, w, FORM_CHECK, check)) {
+		graph_check_take(s, w);
+		if (s->check_changes != s->changes)
+			s->check_tries = 0;
+		s->check_changes = s->changes;
+		s->unchecked = ++s->check_tries >= CHECK_TRIES;
+	} else if (check) {
+		real.cuGraphExecDestroy(check);
+		s->waits = true;
+	}
+	if (s->stale || w->again)
+		side_want(s);
+}
+
+/*
+ * Takes the lock again. Its holder may be stuck in a launch until the device gets on, and whoever
+ * begins a capture meanwhile must not wait for us: then the driver is left first. False: the
+ * process is ending; the lock is held all the same.
+ */
+static bool come_back(struct side *s)
+{
+	if (!pthread_mutex_trylock(&s->lock))
+		return true;
+	worker_driver_leave();
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		if (!worker_driver_enter())
+			return false;
+		if (!__atomic_load_n(&window_captures, __ATOMIC_SEQ_CST))
+			return true;
+		worker_driver_leave();
+		pthread_mutex_unlock(&s->lock);
+		usleep(CAPTURE_US);
+	}
+}
+
+bool graph_build(struct side *s)
+{
+	CUgraphExec fused = NULL, check = NULL;
+	CUcontext old;
+	struct graph_work w = {.shape = &s->shape};
+	bool pushed, ok;
+	struct side_check there[GRAPH_VERDICTS];
+	unsigned kept, nthere;
+	enum reason why = REASON_NONE;
+
+	kept = s->form[FORM_FUSED].exec && !s->stale ? s->ngroup : 0;
+	memcpy(there, s->check, sizeof(there));
+	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
+	s->want = false;
+	s->building = true;
+	s->stale = s->discard = false;
+	s->changes = verdict_changes();
+	s->events = memory_events();
+	pushed = !real.cuCtxPushCurrent_v2(s->ours->ctx);
+	ok = pushed && !begin(s, &w);
+	pthread_mutex_unlock(&s->lock);
+	if (!ok) {
+		why = REASON_REFUSED;
+	} else if (graph_match(&w)) { /* too many nodes, or no memory */
+		why = REASON_NOT_CLONEABLE;
+	} else {
+		if (!w.alone && wants_checks(&w, there, nthere) &&
+		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
+				w.form[FORM_FUSED].graph))
+			check = graph_check_build(&w, s->flags);
+		if (!w.alone)
+			fused = build_fused(&w, s->flags, kept);
+	}
+	if (!come_back(s)) { /* what was made stays where it is */
+		s->building = false;
+		return false;
+	}
+	s->building = false;
+	if (s->gone || s->alone || why) {
+		if (fused)
+			real.cuGraphExecDestroy(fused);
+		if (check)
+			real.cuGraphExecDestroy(check);
+		if (!s->gone && !s->alone)
+			side_alone(s, why);
+		else
+			side_strip(s);
+	} else {
+		finish(s, &w, fused, check);
+	}
+	work_free(&w);
+	if (pushed)
+		real.cuCtxPopCurrent_v2(&old);
+	return true;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A clone is rewritten and made executable. */
+#include <stdlib.h>
+
+#include "shim/graph_work.h"
+
+/* Plain edges between nodes of one level, by number within it. */
+static int add_edges(struct graph_work *w, unsigned level, const struct dag_edge *edge, size_t n)
+{
+	const struct work_form *f = &w->form[FORM_FUSED];
+	const CUgraphNode *node = f->twin + w->shape->level[level].first;
+	CUgraphNode *from = calloc(n + 1, sizeof(CUgraphNode)),
+		    *to = calloc(n + 1, sizeof(CUgraphNode));
+	int rc = -1;
+
+	if (from && to) {
+		for (size_t i = 0; i < n; i++) {
+			from[i] = node[edge[i].from];
+			to[i] = node[edge[i].to];
+		}
+		rc = n && real.cuGraphAddDependencies(f->level[level], from, to, n) ? -1 : 0;
+	}
+	free(from);
+	free(to);
+	return rc;
+}
+
+/* The group's last node becomes our kernel's, with its edges and attributes; the others go. */
+static int put_in(struct graph_work *w, const struct work_group *g)
+{
+	CUgraphNode *twin = w->form[FORM_FUSED].twin + w->shape->level[g->level].first;
+	void *params[] = {(void *)g->launch.params};
+	CUDA_KERNEL_NODE_PARAMS p = {.func = g->function,
+				     .gridDimX = g->launch.grid[0],
+				     .gridDimY = g->launch.grid[1],
+				     .gridDimZ = g->launch.grid[2],
+				     .blockDimX = g->launch.block[0],
+				     .blockDimY = g->launch.block[1],
+				     .blockDimZ = g->launch.block[2],
+				     .sharedMemBytes = g->launch.shmem,
+				     .kernelParams = params,
+				     .ctx = g->ctx};
+
+	for (unsigned i = 0; i + 1 < g->nodes.n; i++) {
+		if (real.cuGraphDestroyNode(twin[g->nodes.node[i]]))
+			return -1;
+		twin[g->nodes.node[i]] = NULL;
+	}
+	return real.cuGraphKernelNodeSetParams_v2(twin[g->nodes.node[g->nodes.n - 1]], &p) ? -1 : 0;
+}
+
+static int rewrite_level(struct graph_work *w, unsigned level)
+{
+	const struct graph_level *l = &w->shape->level[level];
+	struct graph_group *g = calloc(w->ngroup + 1, sizeof(*g));
+	struct graph_rewire r = {0};
+	unsigned n = 0;
+	int rc = -1;
+
+	for (unsigned i = 0; g && i < w->ngroup; i++)
+		if (w->group[i].level == level)
+			g[n++] = w->group[i].nodes;
+	if (g)
+		rc = n ? graph_rewire(&r, w->node + l->first, &w->dag[level], l->edge, l->typed,
+				      l->nedge, g, n)
+		       : 0;
+	if (!rc && n)
+		rc = add_edges(w, level, r.edge, r.nedge);
+	for (unsigned i = 0; i < w->ngroup && !rc; i++)
+		if (w->group[i].level == level) {
+			graph_witness(w, FORM_FUSED, level, &w->group[i].nodes);
+			rc = put_in(w, &w->group[i]);
+		}
+	free(r.edge);
+	free(g);
+	return rc;
+}
+
+int graph_rewrite(struct graph_work *w)
+{
+	for (unsigned i = 0; i < w->shape->nlevel; i++)
+		if (rewrite_level(w, i))
+			return -1;
+	return 0;
+}
+
+CUresult graph_instantiate(struct graph_work *w, enum graph_form f, unsigned long long flags,
+			   CUgraphExec *exec)
+{
+	CUresult r = real.cuGraphInstantiateWithFlags(
+		exec, w->form[f].graph, flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+
+	if (r)
+		*exec = NULL;
+	for (unsigned i = 0; !r && i < w->shape->nnode; i++)
+		if (w->disabled[i] && w->form[f].twin[i])
+			r = real.cuGraphNodeSetEnabled(*exec, w->form[f].twin[i], 0);
+	return r;
+}

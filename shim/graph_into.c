@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shim/graph_into.h"
+
+static bool added(struct graph_into *to, CUgraphNode node)
+{
+	if (!node)
+		return false;
+	if (!to->first)
+		to->first = node;
+	to->last = node;
+	return true;
+}
+
+static bool into_copy(void *arg, uint64_t dst, uint64_t src, uint64_t bytes)
+{
+	struct graph_into *to = arg;
+	CUDA_MEMCPY3D p = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+			   .srcDevice = src,
+			   .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			   .dstDevice = dst,
+			   .WidthInBytes = bytes,
+			   .Height = 1,
+			   .Depth = 1};
+	CUgraphNode n = NULL;
+
+	if (real.cuGraphAddMemcpyNode(&n, to->graph, &to->last, to->last != NULL, &p,
+				      to->ours->ctx))
+		return false;
+	return added(to, n);
+}
+
+static bool into_fill(void *arg, uint64_t at, unsigned char value, uint64_t bytes)
+{
+	struct graph_into *to = arg;
+	CUDA_MEMSET_NODE_PARAMS p = {
+		.dst = at, .value = value, .elementSize = 1, .width = bytes, .height = 1};
+	CUgraphNode n = NULL;
+
+	if (real.cuGraphAddMemsetNode(&n, to->graph, &to->last, to->last != NULL, &p,
+				      to->ours->ctx))
+		return false;
+	return added(to, n);
+}
+
+bool graph_into_params(CUDA_KERNEL_NODE_PARAMS *p, const struct ours *o,
+		       const struct fused_launch *l, void **params)
+{
+	*params = (void *)l->params;
+	*p = (CUDA_KERNEL_NODE_PARAMS){.func = ours_function(o, l->kernel),
+				       .gridDimX = l->grid[0],
+				       .gridDimY = l->grid[1],
+				       .gridDimZ = l->grid[2],
+				       .blockDimX = l->block[0],
+				       .blockDimY = l->block[1],
+				       .blockDimZ = l->block[2],
+				       .sharedMemBytes = l->shmem,
+				       .kernelParams = params,
+				       .ctx = o->ctx};
+	return p->func;
+}
+
+static bool into_launch(void *arg, const struct fused_launch *l)
+{
+	struct graph_into *to = arg;
+	CUDA_KERNEL_NODE_PARAMS p;
+	CUgraphNode n = NULL;
+	void *params;
+
+	if (!graph_into_params(&p, to->ours, l, &params) ||
+	    real.cuGraphAddKernelNode_v2(&n, to->graph, &to->last, to->last != NULL, &p))
+		return false;
+	return added(to, n);
+}
+
+static bool into_candidate(void *arg, const struct fused_launch *l, int64_t rows)
+{
+	return into_launch(arg, l);
+}
+
+const struct check_sink graph_into = {
+	.copy = into_copy, .fill = into_fill, .candidate = into_candidate, .launch = into_launch};

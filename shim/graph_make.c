@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Inside the program's instantiate and destroy calls. The clone has to be taken here, since
+ * programs destroy their graph at once; all else is left to the worker.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "matcher/seq.h"
+#include "matcher/sig.h"
+#include "shim/graph_node.h"
+#include "shim/graph_report.h"
+#include "shim/graph_state.h"
+#include "shim/kernels.h"
+#include "shim/process.h"
+#include "shim/verdict.h"
+
+enum {
+	LIFE_WORTH = 8,   /* launches that make an exec worth a clone */
+	LIVES_SHORT = 48, /* execs in a row that were not */
+	LIVES_LOOK = 64,  /* then one in so many is looked at */
+};
+
+/* Is there a kernel node that may begin a group? */
+static bool candidate(const struct graph_shape *s)
+{
+	const uint64_t begin = seq_beginners();
+
+	for (unsigned i = 0; i < s->nnode; i++) {
+		CUDA_KERNEL_NODE_PARAMS p;
+		const struct kernel_rec *rec;
+
+		if (s->type[i] != CU_GRAPH_NODE_TYPE_KERNEL ||
+		    real.cuGraphKernelNodeGetParams_v2(s->node[i], &p))
+			continue;
+		rec = graph_kernel(&p);
+		if (rec && rec->k.ops & begin)
+			return true;
+	}
+	return false;
+}
+
+/* Fills s with a clone of the graph. NONE, or why not. */
+static enum reason take_clone(struct side *s, CUgraph graph)
+{
+	CUgraph *levels;
+	CUgraphNode *twin;
+	enum reason why = REASON_NONE;
+
+	s->node = calloc(s->shape.nnode + 1, sizeof(*s->node));
+	twin = calloc(s->shape.nnode + 1, sizeof(*twin));
+	levels = calloc(s->shape.nlevel, sizeof(*levels));
+	if (!s->node || !twin || !levels)
+		why = REASON_NO_MEMORY;
+	else if (real.cuGraphClone(&s->base, graph))
+		why = REASON_NOT_CLONEABLE;
+	else if (graph_twins(&s->shape, s->shape.node, s->base, twin, levels))
+		why = REASON_NOT_CLONEABLE;
+	if (why) {
+		free(twin);
+		free(levels);
+		return why;
+	}
+	s->program_node = s->shape.node;
+	s->shape.node = twin;
+	for (unsigned i = 0; i < s->shape.nlevel; i++)
+		s->shape.level[i].graph = levels[i];
+	free(levels);
+	return graph_index_make(&s->program, s->program_node, s->shape.nnode) ? REASON_NO_MEMORY
+									      : REASON_NONE;
+}
+
+/*
+ * A program that instantiates anew for each launch gets nothing from what is made beside its execs:
+ * after many that were launched a few times only, just some are still looked at.
+ */
+static unsigned short_lives; /* in a row; racy */
+
+static void lived(const struct side *s)
+{
+	unsigned long long launches =
+		s->launches[FORM_OWN] + s->launches[FORM_FUSED] + s->launches[FORM_CHECK];
+
+	if (launches < LIFE_WORTH)
+		short_lives++;
+	else
+		short_lives = 0;
+}
+
+static bool pointless(void)
+{
+	static unsigned skipped;
+
+	return short_lives >= LIVES_SHORT && ++skipped % LIVES_LOOK;
+}
+
+/* The record of the new exec; or *why it is left alone. */
+static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long flags,
+			 enum reason *why, unsigned *nodes)
+{
+	struct side *s = calloc(1, sizeof(*s));
+
+	*why = REASON_NO_MEMORY;
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->lock, NULL);
+	s->own = exec;
+	s->refs = 1;
+	s->ours = ours_get(NULL);
+	s->flags = flags;
+	s->last = FORM_NONE;
+	if (!s->ours || graph_read_nodes(graph, &s->shape))
+		*why = REASON_NOT_CLONEABLE;
+	else if (!candidate(&s->shape))
+		*why = REASON_NO_CANDIDATE;
+	else if (pointless())
+		*why = REASON_UPDATED_OFTEN;
+	else if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+		*why = REASON_DEVICE_GRAPH;
+	else
+		*why = take_clone(s, graph);
+	*nodes = s->shape.nnode;
+	if (!*why)
+		return s;
+	if (s->base)
+		real.cuGraphDestroy(s->base);
+	side_free(s);
+	return NULL;
+}
+
+void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags)
+{
+	uint64_t from = graph_now();
+	enum reason why;
+	unsigned nodes = 0;
+	struct side *s;
+
+	if (!process.on || process.config.opt.graphs == GRAPHS_OFF || !sig_count())
+		return;
+	verdict_load();
+	ours_seen();
+	s = make(exec, graph, flags, &why, &nodes);
+	if (s) {
+		graph_report_made(s, nodes);
+		s->want = true;
+		if (side_enter(s)) { /* a handle of a context that went is back */
+			graph_gone(exec);
+			if (side_enter(s)) {
+				side_strip(s);
+				side_free(s);
+				return;
+			}
+		}
+		pthread_mutex_lock(&s->lock);
+		s->added_ns = graph_now() - from;
+		graph_report_added(nodes, s->added_ns);
+		side_want(s);
+		pthread_mutex_unlock(&s->lock);
+	} else {
+		graph_report_alone(nodes, why);
+		graph_report_added(why == REASON_NO_CANDIDATE ? 0 : nodes, graph_now() - from);
+	}
+}
+
+void graph_gone(CUgraphExec exec)
+{
+	struct side *s = __atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE) ? side_take(exec) : NULL;
+
+	if (!s)
+		return;
+	lived(s);
+	s->gone = true;
+	if (!s->building) /* else the worker takes it down */
+		side_strip(s);
+	side_unlock(s);
+}

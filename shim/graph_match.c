@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What of a graph can be fused: the planner's questions (matcher/graph_plan.h) answered for graphs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "matcher/decode.h"
+#include "matcher/key.h"
+#include "matcher/seq.h"
+#include "shim/graph_node.h"
+#include "shim/graph_work.h"
+#include "shim/judge.h"
+#include "shim/memory.h"
+#include "shim/process.h"
+
+/* A kernel node as a launch. False: there is no memory for it. */
+static bool read_kernel(struct graph_work *w, unsigned i)
+{
+	struct graph_node *n = &w->node[i];
+	CUgraphNode node = w->form[FORM_FUSED].twin[i];
+	const struct kernel_rec *rec;
+	CUDA_KERNEL_NODE_PARAMS p;
+	const struct site *site;
+	const struct ours *o;
+	uint8_t *params;
+
+	n->kind = GRAPH_KERNEL;
+	op_opaque(&n->op);
+	n->launch.index = i;
+	if (graph_device_updatable(node))
+		w->alone = REASON_DEVICE_GRAPH;
+	if (real.cuGraphKernelNodeGetParams_v2(node, &p) || !(rec = graph_kernel(&p)))
+		return true;
+	o = ours_get(p.ctx);
+	n->launch.kernel = &rec->k;
+	memcpy(n->launch.grid, (unsigned[]){p.gridDimX, p.gridDimY, p.gridDimZ},
+	       sizeof(n->launch.grid));
+	memcpy(n->launch.block, (unsigned[]){p.blockDimX, p.blockDimY, p.blockDimZ},
+	       sizeof(n->launch.block));
+	n->launch.shmem = p.sharedMemBytes;
+	if (!o || !rec->k.decoder)
+		return true;
+	n->launch.context = o->generation;
+	n->launch.device = o->device;
+	params = malloc(rec->k.param_bytes + 1);
+	if (!params)
+		return false;
+	n->launch.params = params;
+	if (!graph_pack(&p, rec, params))
+		return true;
+	if (!p.kernelParams)
+		n->launch.attrs |= LAUNCH_EXTRA;
+	if (rec->k.ops & seq_members())
+		n->launch.attrs |= graph_attributes(node, &n->launch.priority);
+	if (decode_launch(&n->launch, &n->op))
+		return true;
+	n->launch.site = key_site(&n->launch, &n->op);
+	site = verdict_site_find(n->launch.site);
+	n->op.vetted |= site && site->vetted;
+	return true;
+}
+
+static int read_level(struct graph_work *w, const struct graph_level *l)
+{
+	for (unsigned i = l->first; i < l->first + l->n; i++) {
+		struct graph_node *n = &w->node[i];
+
+		n->kind = w->disabled[i] || w->shape->type[i] == CU_GRAPH_NODE_TYPE_EMPTY
+				  ? GRAPH_EMPTY
+				  : GRAPH_OTHER;
+		if (w->shape->type[i] == CU_GRAPH_NODE_TYPE_KERNEL && !w->disabled[i] &&
+		    !read_kernel(w, i))
+			return -1;
+	}
+	for (size_t i = 0; i < l->nedge; i++)
+		if (l->typed[i]) {
+			w->node[l->first + l->edge[i].to].launch.attrs |= LAUNCH_PROGRAMMATIC;
+			w->node[l->first + l->edge[i].from].typed = true;
+			w->node[l->first + l->edge[i].to].typed = true;
+		}
+	return 0;
+}
+
+static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
+{
+	return memory_check(r, l->device, surviving);
+}
+
+static bool enabled(void *arg, const struct pattern *p)
+{
+	return process.pattern_on[pattern_id(p)];
+}
+
+static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
+{
+	unsigned i = 0;
+
+	while (i < w->nverdict && w->verdict[i].verdict != v)
+		i++;
+	if (i == GRAPH_VERDICTS)
+		return;
+	if (i == w->nverdict)
+		w->verdict[w->nverdict++] = (struct graph_verdict){v, rows};
+	else if (rows > w->verdict[i].rows)
+		w->verdict[i].rows = rows;
+}
+
+static void set_nodes(const struct graph_work *w, struct graph_group *to, const struct group *g,
+		      const unsigned *node)
+{
+	to->n = g->pattern->nnode;
+	memcpy(to->node, node, to->n * sizeof(*node));
+}
+
+/* Each verdict is checked on the first of its groups with the most rows. */
+static void note_check(struct graph_work *w, const struct group *g, const unsigned *node,
+		       struct verdict *v, const struct ours *o)
+{
+	struct work_check *c;
+	unsigned at = 0;
+
+	while (at < w->ncheck && w->check[at].verdict != v)
+		at++;
+	if (at == GRAPH_VERDICTS || (at < w->ncheck && w->check[at].group.rows >= g->rows))
+		return;
+	w->ncheck += at == w->ncheck;
+	c = &w->check[at];
+	c->level = w->at;
+	set_nodes(w, &c->nodes, g, node);
+	c->group = *g;
+	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+		const struct graph_node *n = &w->node[w->shape->level[w->at].first + node[i]];
+
+		c->member[i] = (struct member){n->launch, n->op};
+		c->group.member[i] = &c->member[i];
+	}
+	c->verdict = v;
+	c->ours = o;
+}
+
+static bool note_group(struct graph_work *w, const struct group *g, const unsigned *node,
+		       struct verdict *v, const struct ours *o)
+{
+	struct work_group *to;
+
+	if (w->ngroup == w->group_room) {
+		unsigned room = w->group_room ? 2 * w->group_room : 64;
+		void *more = realloc(w->group, room * sizeof(*w->group));
+
+		if (!more)
+			return false;
+		w->group = more;
+		w->group_room = room;
+	}
+	to = &w->group[w->ngroup];
+	memset(to, 0, sizeof(*to));
+	if (fused_launch(g, &v->candidate, &o->limits, &to->launch) ||
+	    !(to->function = ours_function(o, to->launch.kernel)))
+		return false;
+	w->ngroup++;
+	to->level = w->at;
+	set_nodes(w, &to->nodes, g, node);
+	to->ctx = o->ctx;
+	to->lean.verdict = v;
+	to->lean.device = o->device;
+	for (unsigned i = 0; i < g->nbound; i++) {
+		to->lean.range[to->lean.nrange++] = bound_range(g, &g->bound[i]);
+		to->lean.surviving += (g->bound[i].use & BOUND_WRITE) != 0;
+	}
+	return true;
+}
+
+static const struct ours *ours_of(const struct graph_work *w, const unsigned *node)
+{
+	CUDA_KERNEL_NODE_PARAMS p;
+	unsigned i = w->shape->level[w->at].first + node[0];
+
+	return real.cuGraphKernelNodeGetParams_v2(w->form[FORM_FUSED].twin[i], &p)
+		       ? NULL
+		       : ours_get(p.ctx);
+}
+
+static enum reason verdict(void *arg, struct group *g, const unsigned *node)
+{
+	struct graph_work *w = arg;
+	const struct ours *o = ours_of(w, node);
+	struct verdict *v;
+	enum reason why;
+	int state;
+
+	if (w->aside[w->at])
+		return REASON_BARRIER;
+	if (!o)
+		return REASON_NO_VERDICT;
+	why = judge(g, o, &v);
+	if (why == REASON_NO_VERDICT)
+		w->waits |= !v || verdict_state(v) != VERDICT_REJECTED;
+	if (why)
+		return why;
+	state = verdict_state(v);
+	if (state == VERDICT_REJECTED)
+		return v->why;
+	note_verdict(w, v, g->rows);
+	note_check(w, g, node, v, o);
+	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
+		v->due = g->rows;
+	if (state != VERDICT_USABLE || g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
+		w->waits = true;
+		return REASON_NO_VERDICT;
+	}
+	w->again |= judge_vet(v);
+	if (process.config.opt.verify == VERIFY_ALWAYS)
+		return REASON_NONE;
+	return note_group(w, g, node, v, o) ? REASON_NONE : REASON_NO_KERNEL;
+}
+
+static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
+{
+	struct graph_work *w = arg;
+
+	if (why)
+		w->rejected[why]++;
+}
+
+/* May something run beside the level, that is beside its child graph node? */
+static bool is_aside(const struct graph_work *w, unsigned level)
+{
+	const struct graph_level *l = &w->shape->level[level], *up;
+	unsigned above;
+
+	if (!level)
+		return false;
+	above = w->shape->level_of[l->parent];
+	up = &w->shape->level[above];
+	if (w->aside[above] || w->disabled[l->parent])
+		return true;
+	for (unsigned i = 0; i < up->n; i++)
+		if (!dag_ordered(&w->dag[above], i, l->parent - up->first))
+			return true;
+	return false;
+}
+
+int graph_match(struct graph_work *w)
+{
+	const struct graph_policy policy = {
+		.arg = w, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
+	const char *why;
+
+	for (w->at = 0; w->at < w->shape->nlevel; w->at++) {
+		const struct graph_level *l = &w->shape->level[w->at];
+
+		if (read_level(w, l) || dag_make(&w->dag[w->at], l->n, l->edge, l->nedge, &why))
+			return -1;
+		if (w->alone)
+			return 0;
+		w->aside[w->at] = is_aside(w, w->at);
+		if (graph_plan(&policy, w->node + l->first, &w->dag[w->at]))
+			return -1;
+	}
+	return 0;
+}
+
+void graph_witness(struct graph_work *w, enum graph_form f, unsigned level,
+		   const struct graph_group *g)
+{
+	const struct graph_level *l = &w->shape->level[level];
+	const struct dag *d = &w->dag[level];
+	unsigned from = d->place[g->node[0]], to = d->place[g->node[g->n - 1]];
+
+	for (unsigned i = from; i <= to; i++)
+		w->form[f].witness[l->first + d->order[i]] = 1;
+	for (unsigned i = 0; i < l->n && !d->linear; i++)
+		for (unsigned m = 0; m < g->n; m++)
+			if (!dag_ordered(d, i, g->node[m]))
+				w->form[f].witness[l->first + i] = 1;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of what stands beside an executable graph (graph_*.c).
+ *
+ * `base` is a clone of the program's graph, taken inside its instantiate call and kept equal to
+ * what the program's exec does: edits are made to it, too. A form is a clone of base, rewritten,
+ * and the exec made of it. Levels are the graph itself and the graphs of its child graph nodes.
+ */
+#ifndef AF_SHIM_GRAPH_STATE_H
+#define AF_SHIM_GRAPH_STATE_H
+
+#include <pthread.h>
+
+#include "config/hash.h"
+#include "matcher/graph_rewire.h"
+#include "shim/graph.h"
+#include "shim/graph_node.h"
+#include "shim/graph_read.h"
+#include "shim/graph_trial.h"
+#include "shim/ours.h"
+#include "shim/verdict.h"
+
+struct arena;
+
+enum graph_form {
+	FORM_OWN,   /* the program's exec */
+	FORM_FUSED, /* groups replaced */
+	FORM_CHECK, /* groups in place, our candidates beside them on copies */
+	FORM_COUNT,
+	FORM_NONE = FORM_COUNT,
+};
+
+enum {
+	GRAPH_VERDICTS = 12, /* distinct verdicts of one graph that are looked after */
+};
+
+/* What is known of a node of the program's exec, beside graph_shape's. */
+struct side_node {
+	CUgraphNode twin[FORM_COUNT]; /* in the forms' graphs; NULL: not there */
+	CUcontext ctx;                /* of a copy or fill, as the program said last */
+	bool disabled;
+	uint8_t witness;             /* forms that an edit of it may make wrong, one bit each */
+	bool changed;                /* edited while a form was being built */
+	bool read, clustered;        /* what follows is known */
+	union graph_content content; /* what base's node does */
+	uint64_t cluster;            /* graph_cluster of it */
+};
+
+struct side_form {
+	CUgraph graph;
+	CUgraphExec exec; /* NULL: there is none */
+};
+
+/* What one group of the fused form leans on besides the graph. */
+struct side_group {
+	struct verdict *verdict;
+	int device;
+	unsigned nrange, surviving;
+	struct range range[GROUP_MAX_OPERANDS];
+};
+
+/* A verdict of groups in the graph, and the most rows that one of them has. */
+struct graph_verdict {
+	struct verdict *verdict;
+	int64_t rows;
+};
+
+/* One check in the checking form. */
+struct side_check {
+	struct verdict *verdict;
+	int64_t rows;
+	CUgraphNode publish; /* in the form's graph: the node that reports the result */
+	int signal;          /* of the arena, where the launch in hand reports it */
+	uint64_t ticket;
+};
+
+struct side {
+	pthread_mutex_t lock;
+	unsigned refs; /* the table, and who looks at it; atomic */
+	CUgraphExec own;
+	const struct ours *ours; /* context of the instantiate call */
+	unsigned long long flags;
+	CUgraph base;
+	struct graph_shape shape;                          /* nodes are base's */
+	enum { CHAIN_UNKNOWN, CHAIN_YES, CHAIN_NO } chain; /* see graph_update.c */
+	CUgraphNode *program_node; /* their handles in the program's graph, by which it edits */
+	struct graph_index program;
+	struct side_node *node; /* shape.nnode of them */
+	struct side_form form[FORM_COUNT];
+	struct side_group *group; /* of the fused form */
+	unsigned ngroup, removed;
+	unsigned most_groups, most_removed;      /* of any fused form there was */
+	unsigned rejected[REASON_COUNT];         /* groups of the last plan that were left alone */
+	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
+	unsigned ncheck;
+	unsigned check_tries; /* checking forms made while no verdict changed */
+	uint64_t check_changes;
+	uint64_t check_base;                          /* memory of the arena that its nodes name */
+	struct arena *arena;                          /* claimed for the launch in hand */
+	struct graph_verdict verdict[GRAPH_VERDICTS]; /* of all groups, as far as there is room */
+	unsigned nverdict;
+	/* What is to be done. */
+	bool want;      /* the worker shall look at it */
+	bool stale;     /* base is no longer what the fused form was made of */
+	bool waits;     /* for a verdict, or memory for checks */
+	bool unchecked; /* there will be no memory for checks */
+	bool building;  /* the worker is at it, without the lock */
+	bool discard;   /* what is being built is of no use any more */
+	bool gone;      /* the program's exec is: the worker or graph_gone takes all down */
+	bool mixed;     /* updated as a whole, so that handles may mean other nodes than we think */
+	enum reason alone;        /* left alone for good; NONE: not */
+	uint64_t changes, events; /* verdict_changes() and memory_events() last looked at */
+	unsigned ticks, patience; /* polls since, and after how many to look again regardless */
+	/* Order of launches. */
+	enum graph_form last;
+	bool launched;
+	unsigned long long last_stream; /* id; 0: not to be had */
+	bool recorded;                  /* `event` is behind the last launch */
+	CUevent event;
+	/* How it goes. */
+	unsigned long long launches[FORM_COUNT], edits, edited_launches, until;
+	bool edited;          /* since the last launch */
+	unsigned rebuilds;    /* of the fused form, each soon after the one before */
+	uint64_t launches_at; /* launches of the fused form when it was last built */
+	struct graph_trial trial;
+	uint64_t added_ns;
+	UT_hash_handle hh;
+};
+
+/* graph_table.c: the record of an exec, locked; NULL if there is none. */
+struct side *side_lock(CUgraphExec exec);
+void side_unlock(struct side *s);
+/* Enters a new record. -1 if out of memory or something of that handle is there. */
+int side_enter(struct side *s);
+/* Takes the record out of the table; locked, or NULL. */
+struct side *side_take(CUgraphExec exec);
+/* Calls fn for all, locked, until it returns true: that one stays locked. Passes over those whose
+ * lock is taken; true if there were such. */
+bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
+/* Takes everything down, frees nothing: base, forms, event. Lock held, driver callable. */
+void side_strip(struct side *s);
+/* Frees a record that nobody refers to. */
+void side_free(struct side *s);
+void side_drop_form(struct side *s, enum graph_form f);
+/* Left alone from now on. Lock held. */
+void side_alone(struct side *s, enum reason why);
+/* The worker shall look at it. Lock held. */
+void side_want(struct side *s);
+/* The fused form is not what the program's exec does any more: it goes, and is made anew unless
+ * that happens too often. Lock held. (graph_edit.c) */
+void side_stale(struct side *s);
+/* base's node does something else now: the forms follow. c: what; NULL: ask base. Lock held.
+ * (graph_edit.c) */
+void graph_follow(struct side *s, unsigned node, const union graph_content *c);
+/* Does base's node do just that? */
+bool graph_base_same(struct side *s, unsigned node, const union graph_content *c);
+/* Makes twin[f] do what base does. False: it cannot. Lock held. (graph_edit.c) */
+bool graph_refresh(struct side *s, enum graph_form f, unsigned node);
+
+/* Builds what is missing, on the worker's thread; lock held (given up meanwhile), driver entered.
+ * False: it is not entered any more. (graph_build.c) */
+bool graph_build(struct side *s);
+
+#endif

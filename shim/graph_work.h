@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One build of a graph's forms, on the worker's thread. Nothing of it is anybody else's. */
+#ifndef AF_SHIM_GRAPH_WORK_H
+#define AF_SHIM_GRAPH_WORK_H
+
+#include "shim/graph_state.h"
+
+/* A clone of base and what is to become of it. */
+struct work_form {
+	CUgraph graph;
+	CUgraph *level; /* as shape.level */
+	CUgraphNode *twin;
+	uint8_t *witness; /* by node */
+};
+
+struct work_group {
+	unsigned level;
+	struct graph_group nodes; /* by number within the level */
+	struct fused_launch launch;
+	CUfunction function;
+	CUcontext ctx;
+	struct side_group lean;
+};
+
+struct work_check {
+	unsigned level;
+	struct graph_group nodes;
+	struct group group;
+	struct member member[PATTERN_MAX_NODES];
+	struct verdict *verdict;
+	const struct ours *ours;
+};
+
+struct graph_work {
+	const struct graph_shape *shape;
+	bool *disabled;
+	struct work_form form[FORM_COUNT];
+	struct graph_node *node; /* params owned */
+	struct dag *dag;         /* of each level */
+	bool *aside;             /* each level: something may run beside all of it */
+	unsigned at;             /* the level being planned */
+	struct work_group *group;
+	unsigned ngroup, group_room;
+	struct work_check check[GRAPH_VERDICTS];
+	unsigned ncheck;
+	CUgraphNode publish[GRAPH_VERDICTS]; /* of each check, in the checking form */
+	uint64_t arena_base;
+	struct graph_verdict verdict[GRAPH_VERDICTS];
+	unsigned nverdict;
+	unsigned rejected[REASON_COUNT];
+	bool waits, again; /* for a verdict; a plan now would find more */
+	bool unchecked;    /* there is no memory for checks, and will not be */
+	enum reason alone; /* the graph is one to leave alone */
+};
+
+/* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1. */
+int graph_match(struct graph_work *w);
+/* Notes that edits of what the group leans on concern form f. */
+void graph_witness(struct graph_work *w, enum graph_form f, unsigned level,
+		   const struct graph_group *g);
+/* graph_form.c: puts the groups in; makes an exec of a form. 0 or -1. */
+int graph_rewrite(struct graph_work *w);
+CUresult graph_instantiate(struct graph_work *w, enum graph_form f, unsigned long long flags,
+			   CUgraphExec *exec);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Executable graphs: made, launched, uploaded, destroyed. */
+#include "shim/finish.h"
+#include "shim/graph.h"
+#include "shim/hook.h"
+#include "shim/record.h"
+
+/* Nothing to do here. */
+static bool through(void)
+{
+	process_start();
+	return guard_held() || (!__atomic_load_n(&process.on, __ATOMIC_RELAXED) &&
+				!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) &&
+				!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE));
+}
+
+/* Returns what the hook then returns. */
+static CUresult made(CUresult r, const CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	if (!r && guard_enter()) {
+		finish_arm();
+		graph_made(*exec, graph, flags);
+		guard_leave();
+	}
+	return r;
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log,
+			    size_t bytes)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuGraphInstantiate(exec, graph, node, log, bytes);
+	if ((r = hook_all(CALL_cuGraphInstantiate)))
+		return r;
+	return made(real.cuGraphInstantiate(exec, graph, node, log, bytes), exec, graph, 0);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log,
+			       size_t bytes)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
+	if ((r = hook_all(CALL_cuGraphInstantiate_v2)))
+		return r;
+	return made(real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuGraphInstantiateWithFlags(exec, graph, flags);
+	if ((r = hook_all(CALL_cuGraphInstantiateWithFlags)))
+		return r;
+	return made(real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+				      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuGraphInstantiateWithParams(exec, graph, params);
+	if ((r = hook_all(CALL_cuGraphInstantiateWithParams)))
+		return r;
+	r = real.cuGraphInstantiateWithParams(exec, graph, params);
+	return r ? r : made(r, exec, graph, params->flags);
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
+					   CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
+	if ((r = hook_all(CALL_cuGraphInstantiateWithParams_ptsz)))
+		return r;
+	r = real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
+	return r ? r : made(r, exec, graph, params->flags);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+	CUresult r;
+
+	if (through())
+		return real.cuGraphExecDestroy(exec);
+	if ((r = hook_all(CALL_cuGraphExecDestroy)))
+		return r;
+	/* Before the driver does: its handle may be another thread's the moment it is free. */
+	if (guard_enter()) {
+		graph_gone(exec);
+		guard_leave();
+	}
+	return real.cuGraphExecDestroy(exec);
+}
+
+static CUresult launch(CUgraphExec exec, CUstream stream, bool ptsz)
+{
+	CUresult r;
+
+	if (through() || !guard_enter())
+		return (ptsz ? real.cuGraphLaunch_ptsz : real.cuGraphLaunch)(exec, stream);
+	record_call(ptsz ? CALL_cuGraphLaunch_ptsz : CALL_cuGraphLaunch, true, stream, ptsz);
+	r = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? window_stream_call(stream, ptsz)
+							     : CUDA_SUCCESS;
+	if (!r)
+		r = graph_launch(exec, stream, ptsz);
+	guard_leave();
+	return r;
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+	return launch(exec, stream, false);
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
+{
+	return launch(exec, stream, true);
+}
+
+static CUresult upload(CUgraphExec exec, CUstream stream, bool ptsz)
+{
+	CUresult r;
+
+	if (through() || !guard_enter())
+		return (ptsz ? real.cuGraphUpload_ptsz : real.cuGraphUpload)(exec, stream);
+	record_call(ptsz ? CALL_cuGraphUpload_ptsz : CALL_cuGraphUpload, true, stream, ptsz);
+	r = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? window_stream_call(stream, ptsz)
+							     : CUDA_SUCCESS;
+	if (!r)
+		r = (ptsz ? real.cuGraphUpload_ptsz : real.cuGraphUpload)(exec, stream);
+	if (!r)
+		graph_uploaded(exec, stream, ptsz);
+	guard_leave();
+	return r;
+}
+
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+	return upload(exec, stream, false);
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
+{
+	return upload(exec, stream, true);
+}
