@@ -13,12 +13,12 @@
 #include "config/hash.h"
 #include "config/log.h"
 #include "shim/cache.h"
-#include "shim/cache_profile.h"
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
+#include "shim/verdict_disk.h"
 
-enum { KEY_TEXT_MAX = 8192, SITE_MAX = 1 << 16, PROBES_MAX = 64 };
+enum { KEY_TEXT_MAX = 8192, PROBES_MAX = 64 };
 
 struct entry { /* one verdict, by key */
 	struct verdict v;
@@ -31,33 +31,10 @@ struct known { /* one group shape seen in this process -> its verdict */
 	UT_hash_handle hh;
 };
 
-struct cached { /* what the disk knew when the process began */
-	struct cache_record r;
-	UT_hash_handle hh;
-};
-
-struct profiled { /* shapes at which a fused kernel was measured to be slower, by key */
-	struct key key;
-	int64_t rows[VERDICT_SLOWER];
-	unsigned n;
-	UT_hash_handle hh;
-};
-
-struct site_entry {
-	struct site s;
-	UT_hash_handle hh;
-};
-
 static struct {
 	pthread_mutex_t lock; /* guards the tables and every change of a verdict */
-	bool loaded;
 	struct entry *verdict;
 	struct known *known;
-	struct cached *cached;
-	struct profiled *profiled;
-	struct site_entry *site;
-	unsigned nsite;
-	enum foreseen foreseen;
 	uint64_t changes; /* atomic */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -66,131 +43,6 @@ static const char *const state_name[] = {[VERDICT_NEW] = "new",
 					 [VERDICT_CHECKING] = "checking",
 					 [VERDICT_USABLE] = "usable",
 					 [VERDICT_REJECTED] = "rejected"};
-
-static struct site *find_locked(uint64_t hash)
-{
-	struct site_entry *e;
-
-	HASH_FIND(hh, store.site, &hash, sizeof(hash), e);
-	return e ? &e->s : NULL;
-}
-
-static struct site *site_locked(uint64_t hash)
-{
-	struct site *s = find_locked(hash);
-	struct site_entry *e;
-
-	if (s)
-		return s;
-	if (store.nsite >= SITE_MAX || !(e = calloc(1, sizeof(*e))))
-		return NULL;
-	e->s.hash = hash;
-	HASH_ADD(hh, store.site, s.hash, sizeof(hash), e);
-	store.nsite++;
-	return &e->s;
-}
-
-struct site *verdict_site(uint64_t hash)
-{
-	struct site *s;
-
-	pthread_mutex_lock(&store.lock);
-	s = site_locked(hash);
-	pthread_mutex_unlock(&store.lock);
-	return s;
-}
-
-struct site *verdict_site_find(uint64_t hash)
-{
-	struct site *s;
-
-	pthread_mutex_lock(&store.lock);
-	s = find_locked(hash);
-	pthread_mutex_unlock(&store.lock);
-	return s;
-}
-
-static void load_record(void *arg, const struct cache_record *r)
-{
-	struct cached *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return;
-	c->r = *r;
-	HASH_ADD(hh, store.cached, r.key, sizeof(c->r.key), c);
-	if (r->kind != CACHE_REJECT && !store.foreseen)
-		store.foreseen = FORESEEN_USE;
-	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < PATTERN_MAX_NODES && r->site[i]; i++) {
-		struct site *s = site_locked(r->site[i]);
-
-		if (s)
-			s->vetted = true;
-		if (s && i == 0)
-			s->expected = true;
-	}
-	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {
-		struct site *s = site_locked(r->site[0]);
-
-		store.foreseen = FORESEEN_CHECKS;
-		if (s)
-			s->hints |= UINT64_C(1) << (r->at ? r->at : 1) % 64;
-	}
-}
-
-static void load_profile(void *arg, const struct profile_row *r)
-{
-	struct profiled *p;
-
-	if (r->fused_ns <= r->members_ns)
-		return;
-	HASH_FIND(hh, store.profiled, &r->key, sizeof(r->key), p);
-	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			return;
-		p->key = r->key;
-		HASH_ADD(hh, store.profiled, key, sizeof(p->key), p);
-	}
-	if (p->n < VERDICT_SLOWER)
-		p->rows[p->n++] = r->rows;
-}
-
-static void load_crash(void *arg, struct key key)
-{
-	struct cache_record r = {.key = key, .kind = CACHE_REJECT, .why = REASON_CRASHED};
-	struct cache_record old;
-
-	if (cache_find(key, &old)) {
-		memcpy(r.site, old.site, sizeof(r.site));
-		memcpy(r.candidate, old.candidate, sizeof(r.candidate));
-	}
-	snprintf(r.detail, sizeof(r.detail), "a process ended during the first use");
-	log_warn("an earlier process did not survive the first use of a fused kernel; it is not "
-		 "used again (remove the cache directory to forget this)");
-	cache_put(&r);
-}
-
-void verdict_load(void)
-{
-	pthread_mutex_lock(&store.lock);
-	if (!store.loaded) {
-		store.loaded = true;
-		if (!cache_open(process.config.opt.cache, fused_build_id())) {
-			cache_left_marks(load_crash, NULL);
-			cache_each(load_record, NULL);
-			/* Who measures wants both forms. */
-			if (process.config.opt.profile && !process.config.opt.times)
-				cache_profile_each(load_profile, NULL);
-		}
-	}
-	pthread_mutex_unlock(&store.lock);
-}
-
-enum foreseen verdict_foreseen(void)
-{
-	verdict_load();
-	return store.foreseen;
-}
 
 /*
  * A cheap stand-in for the key inside one process: record pointers instead of hashes and names.
@@ -230,40 +82,6 @@ static uint64_t fingerprint(const struct group *g, const struct ours *o)
 		h = XXH3_64bits_withSeed(&s, sizeof(s), h);
 	}
 	return h;
-}
-
-/* The state a verdict starts in, from what the disk knew. Lock held. */
-static void adopt(struct verdict *v)
-{
-	struct cached *c;
-	struct candidate cand;
-
-	HASH_FIND(hh, store.cached, &v->key, sizeof(v->key), c);
-	if (!c)
-		return;
-	snprintf(v->detail, sizeof(v->detail), "%s", c->r.detail);
-	if (c->r.kind == CACHE_REJECT) {
-		v->why = c->r.why;
-		v->state = VERDICT_REJECTED;
-		return;
-	}
-	if (candidate_parse(c->r.candidate, &cand))
-		return; /* of a build that spelled candidates otherwise: probe again */
-	v->candidate = cand;
-	v->rows = c->r.rows;
-	v->passed = c->r.passed;
-	v->state = c->r.kind == CACHE_VERDICT ? VERDICT_USABLE : VERDICT_CHECKING;
-}
-
-static void adopt_profile(struct verdict *v)
-{
-	struct profiled *p;
-
-	HASH_FIND(hh, store.profiled, &v->key, sizeof(v->key), p);
-	if (!p)
-		return;
-	memcpy(v->slower, p->rows, sizeof(v->slower));
-	v->nslower = p->n;
 }
 
 bool verdict_slower(const struct verdict *v, int64_t rows)
@@ -317,8 +135,7 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 		e->v.site[i] = key_site(&g->member[i]->launch, &g->member[i]->op);
 	snprintf(e->v.detail, sizeof(e->v.detail), "%s",
 		 g->member[g->pattern->nnode - 1]->launch.kernel->name);
-	adopt(&e->v);
-	adopt_profile(&e->v);
+	verdict_adopt(&e->v);
 	HASH_ADD(hh, store.verdict, v.key, sizeof(key), e);
 	log_debug("verdict key %016" PRIx64 "%016" PRIx64 " (%s): %s", key.hash[0], key.hash[1],
 		  state_name[e->v.state], text);
@@ -346,27 +163,6 @@ struct verdict *verdict_of(const struct group *g, const struct ours *o)
 	}
 	pthread_mutex_unlock(&store.lock);
 	return v;
-}
-
-static void put(const struct verdict *v, enum cache_kind kind)
-{
-	struct cache_record r = {.key = v->key,
-				 .kind = kind,
-				 .rows = v->rows,
-				 .due = v->due > v->rows ? v->due : 0,
-				 .passed = v->passed,
-				 .at = v->seen};
-
-	memcpy(r.site, v->site, sizeof(r.site));
-	if (kind == CACHE_REJECT)
-		r.why = v->why;
-	else
-		candidate_name(&v->candidate, r.candidate);
-	snprintf(r.detail, sizeof(r.detail), "%s", v->detail);
-	for (char *p = r.detail; *p; p++)
-		if (*p == '\n')
-			*p = ' ';
-	cache_put(&r);
 }
 
 static void set_state(struct verdict *v, enum verdict_state s)
@@ -418,7 +214,7 @@ void verdict_probed(struct verdict *v, const char *answer)
 		set_state(v, VERDICT_CHECKING);
 	} else {
 		set_state(v, VERDICT_USABLE);
-		put(v, CACHE_VERDICT);
+		verdict_keep(v, CACHE_VERDICT);
 	}
 	pthread_mutex_unlock(&store.lock);
 	log_info("%s: the probe found %s%s", v->detail, candidate,
@@ -432,7 +228,7 @@ void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool
 	snprintf(v->detail, sizeof(v->detail), "%s", detail);
 	set_state(v, VERDICT_REJECTED);
 	if (keep)
-		put(v, CACHE_REJECT);
+		verdict_keep(v, CACHE_REJECT);
 	pthread_mutex_unlock(&store.lock);
 	log_info("%s not used: %s (%s)", v->pattern->name, reason_word(why), detail);
 }
@@ -462,7 +258,7 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 		    ++v->passed >= (unsigned long)process.config.opt.live_checks)
 			set_state(v, VERDICT_USABLE);
 		if (news)
-			put(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
+			verdict_keep(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
 	}
 	pthread_mutex_unlock(&store.lock);
 }
@@ -474,7 +270,7 @@ void verdict_wants(struct verdict *v, int64_t rows)
 		v->due = rows;
 	if (!v->noted && (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE)) {
 		v->noted = true;
-		put(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
+		verdict_keep(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
 	}
 	pthread_mutex_unlock(&store.lock);
 }
