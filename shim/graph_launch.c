@@ -80,14 +80,29 @@ static bool check_due(struct side *s)
 	return false;
 }
 
-static enum graph_form choose(struct side *s)
+/* Our event is of the context in which the exec was made: is it the current one, and the stream's?
+ */
+static bool at_home(struct side *s, const struct call *c)
 {
-	const struct ours *o;
+	CUcontext ctx = NULL;
+
+	if (ours_get(NULL) != s->ours)
+		return false;
+	if (c->id && c->id == s->home_stream)
+		return true;
+	if ((c->ptsz ? real.cuStreamGetCtx_ptsz : real.cuStreamGetCtx)(c->stream, &ctx) ||
+	    ctx != s->ours->ctx)
+		return false;
+	s->home_stream = c->id;
+	return true;
+}
+
+static enum graph_form choose(struct side *s, const struct call *c)
+{
 
 	if (s->alone || !process.on || !control_on() || !s->ours->ready)
 		return FORM_OWN;
-	o = ours_get(NULL);
-	if (o != s->ours) /* our event is of that context */
+	if (!at_home(s, c))
 		return FORM_OWN;
 	/* Nothing is made while a capture is under way, not even an event. */
 	if (!s->event && __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
@@ -207,7 +222,7 @@ CUresult graph_launch(CUgraphExec exec, CUstream stream, bool ptsz)
 	} else {
 		if ((ptsz ? real.cuStreamGetId_ptsz : real.cuStreamGetId)(stream, &c.id))
 			c.id = 0;
-		r = launch(s, choose(s), &c);
+		r = launch(s, choose(s, &c), &c);
 	}
 	side_unlock(s);
 	return r;

@@ -115,6 +115,7 @@ struct side {
 	enum graph_form last;
 	bool launched;
 	unsigned long long last_stream; /* id; 0: not to be had */
+	unsigned long long home_stream; /* one known to be of the exec's context */
 	bool recorded;                  /* `event` is behind the last launch */
 	CUevent event;
 	/* How it goes. */
