@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # CUDA graphs: the decoder in the three habits that programs have, and evidence gathered inside graphs.
 . "$(dirname "$0")/lib.sh"
-export AUTOFUSE_SUMMARY=no
+export AUTOFUSE_SUMMARY=no AUTOFUSE_GRAPHS=on
 if [ "$AF_BACKEND" = soft ]; then
 	tokens=48 builds="shared-fp32 shared-bf16"
 else
