@@ -4,5 +4,4 @@
 # where its inputs are too weak or only wrong candidates are on offer.
 . "$(dirname "$0")/lib.sh"
 tap probe_check "$AF_BUILD/tests/gpu/probe_check"
-tap silu_check "$AF_BUILD/tests/gpu/silu_check"
 finish
