@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "shim/params.h"
+
 struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct kernel_rec *rec = p->kern ? kernels_get((CUfunction)p->kern) : NULL;
@@ -13,42 +15,9 @@ struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p)
 	return p->func ? kernels_get(p->func) : rec;
 }
 
-/* The packed buffer of a node with `extra` (cuda.h, CU_LAUNCH_PARAM_*); NULL if malformed. */
-static const void *extra_buffer(void **extra, size_t *bytes)
-{
-	const void *buf = NULL;
-
-	*bytes = 0;
-	for (unsigned i = 0; extra && i < 16 && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
-		if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-			buf = extra[i + 1];
-		else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
-			*bytes = *(const size_t *)extra[i + 1];
-		else
-			return NULL;
-	}
-	return buf;
-}
-
 bool graph_pack(const CUDA_KERNEL_NODE_PARAMS *p, const struct kernel_rec *rec, uint8_t *out)
 {
-	const struct kernel *k = &rec->k;
-	const void *buf;
-	size_t bytes;
-
-	if (!k->nparam)
-		return false;
-	memset(out, 0, k->param_bytes);
-	if (p->kernelParams) {
-		for (uint32_t i = 0; i < k->nparam; i++)
-			memcpy(out + k->param[i].offset, p->kernelParams[i], k->param[i].bytes);
-		return true;
-	}
-	buf = extra_buffer(p->extra, &bytes);
-	if (!buf || bytes < k->param_bytes)
-		return false;
-	memcpy(out, buf, k->param_bytes);
-	return true;
+	return params_pack(p->kernelParams, p->extra, &rec->k, out);
 }
 
 static bool kernel_same(const CUDA_KERNEL_NODE_PARAMS *a, const CUDA_KERNEL_NODE_PARAMS *b)
@@ -64,8 +33,8 @@ static bool kernel_same(const CUDA_KERNEL_NODE_PARAMS *a, const CUDA_KERNEL_NODE
 	    a->sharedMemBytes != b->sharedMemBytes || !a->kernelParams != !b->kernelParams)
 		return false;
 	if (!a->kernelParams) {
-		x = extra_buffer(a->extra, &nx);
-		y = extra_buffer(b->extra, &ny);
+		x = params_extra(a->extra, &nx);
+		y = params_extra(b->extra, &ny);
 		return x && y && nx == ny && !memcmp(x, y, nx);
 	}
 	rec = graph_kernel(a);

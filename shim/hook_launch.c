@@ -8,6 +8,7 @@
 #include "shim/driver.h"
 #include "shim/finish.h"
 #include "shim/kernels.h"
+#include "shim/params.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
@@ -98,42 +99,12 @@ static uint32_t attributes(const struct call *c)
 	return attrs;
 }
 
-/* The packed buffer of a launch with `extra` (cuda.h, CU_LAUNCH_PARAM_*); NULL if malformed. */
-static const void *extra_buffer(void **extra, size_t *bytes)
-{
-	const void *buf = NULL;
-
-	*bytes = 0;
-	for (unsigned i = 0; i < 16 && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
-		if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-			buf = extra[i + 1];
-		else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
-			*bytes = *(const size_t *)extra[i + 1];
-		else
-			return NULL;
-	}
-	return buf;
-}
-
 /* Copies the parameters as the kernel sees them. False if they cannot be had whole. */
 static bool pack(const struct call *c, const struct kernel *k, uint8_t *out, struct launch *l)
 {
-	const void *buf;
-	size_t bytes;
-
-	if (!k->nparam || k->param_bytes > PARAMS_MAX)
+	if (k->param_bytes > PARAMS_MAX || !params_pack(c->params, c->extra, k, out))
 		return false;
-	memset(out, 0, k->param_bytes);
-	if (c->params) {
-		for (uint32_t i = 0; i < k->nparam; i++)
-			memcpy(out + k->param[i].offset, c->params[i], k->param[i].bytes);
-		return true;
-	}
-	buf = c->extra ? extra_buffer(c->extra, &bytes) : NULL;
-	if (!buf || bytes < k->param_bytes)
-		return false;
-	memcpy(out, buf, k->param_bytes);
-	l->attrs |= LAUNCH_EXTRA;
+	l->attrs |= c->params ? 0 : LAUNCH_EXTRA;
 	return true;
 }
 
@@ -144,7 +115,7 @@ static void record(struct call *c, const struct kernel_rec *rec, struct launch *
 	size_t bytes = 0;
 
 	if (!l->params && c->extra && !c->params) {
-		params = extra_buffer(c->extra, &bytes);
+		params = params_extra(c->extra, &bytes);
 		copy.attrs |= LAUNCH_EXTRA;
 	}
 	copy.stream = !c->own.stream && c->own.ptsz ? 2 : (uintptr_t)c->own.stream;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel's parameters, in the two forms that launches and graph nodes have them. */
+#ifndef AF_SHIM_PARAMS_H
+#define AF_SHIM_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "matcher/launch.h"
+
+/* The packed buffer of an `extra` list (cuda.h, CU_LAUNCH_PARAM_*), its size in *bytes; NULL if
+ * there is none or the list is malformed. */
+const void *params_extra(void **extra, size_t *bytes);
+/*
+ * Copies them as the kernel sees them into out, which has room for k->param_bytes. params wins over
+ * extra, as with the driver. False if they cannot be had whole.
+ */
+bool params_pack(void **params, void **extra, const struct kernel *k, uint8_t *out);
+
+#endif
