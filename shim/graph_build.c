@@ -45,6 +45,8 @@ static void work_free(struct graph_work *w)
 	free(w->dag);
 	free(w->aside);
 	free(w->group);
+	free(w->kernel);
+	graph_list_free(&w->list);
 }
 
 /* A clone of that graph, whose nodes are node[]. */
@@ -160,6 +162,7 @@ static void take_groups(struct side *s, const struct graph_work *w)
 static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgraphExec check)
 {
 	memcpy(s->rejected, w->rejected, sizeof(s->rejected));
+	graph_list_move(&s->list, &w->list);
 	memcpy(s->verdict, w->verdict, sizeof(s->verdict));
 	s->nverdict = w->nverdict;
 	s->waits = w->waits;

@@ -13,8 +13,7 @@ struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p)
 	return p->func ? kernels_get(p->func) : rec;
 }
 
-/* The packed buffer of a node with `extra` (cuda.h, CU_LAUNCH_PARAM_*); NULL if malformed. */
-static const void *extra_buffer(void **extra, size_t *bytes)
+const void *graph_extra(void **extra, size_t *bytes)
 {
 	const void *buf = NULL;
 
@@ -44,7 +43,7 @@ bool graph_pack(const CUDA_KERNEL_NODE_PARAMS *p, const struct kernel_rec *rec, 
 			memcpy(out + k->param[i].offset, p->kernelParams[i], k->param[i].bytes);
 		return true;
 	}
-	buf = extra_buffer(p->extra, &bytes);
+	buf = graph_extra(p->extra, &bytes);
 	if (!buf || bytes < k->param_bytes)
 		return false;
 	memcpy(out, buf, k->param_bytes);
@@ -64,8 +63,8 @@ static bool kernel_same(const CUDA_KERNEL_NODE_PARAMS *a, const CUDA_KERNEL_NODE
 	    a->sharedMemBytes != b->sharedMemBytes || !a->kernelParams != !b->kernelParams)
 		return false;
 	if (!a->kernelParams) {
-		x = extra_buffer(a->extra, &nx);
-		y = extra_buffer(b->extra, &ny);
+		x = graph_extra(a->extra, &nx);
+		y = graph_extra(b->extra, &ny);
 		return x && y && nx == ny && !memcmp(x, y, nx);
 	}
 	rec = graph_kernel(a);

@@ -12,6 +12,9 @@ struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p);
  * whole. */
 bool graph_pack(const CUDA_KERNEL_NODE_PARAMS *p, const struct kernel_rec *rec, uint8_t *out);
 
+/* The packed buffer of a node with `extra` (cuda.h, CU_LAUNCH_PARAM_*); NULL if malformed. */
+const void *graph_extra(void **extra, size_t *bytes);
+
 /* What a node does, of any type that can be copied. Pointers are the node's own: good until it is
  * changed or goes. */
 union graph_content {

@@ -26,6 +26,8 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p = &r->group[r->ngroup++];
 	p->pattern = g->pattern;
 	p->why = why;
+	p->graph = r->number;
+	p->first = r->first;
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		p->launch[i] = g->member[i]->launch.index;
 }
