@@ -58,6 +58,28 @@ static int read_all(struct recording *r, struct planning *p, bool progress)
 	return 0;
 }
 
+/* Times and outcomes are those of launches on streams. */
+static void finish(struct recording *r, struct listing *of_streams, struct listing *of_graphs)
+{
+	bool graphs = planning_is_graphs(&r->streams, &r->graphs, trace_is_recording(r->trace));
+
+	listing_finish(of_streams, &r->times, r->outcomes);
+	of_graphs->graphs = r->graphs.ngraph;
+	if (r->graphs.off)
+		listing_switch_off(of_graphs);
+	listing_finish(of_graphs, NULL, NULL);
+	of_graphs->graph_ns = of_streams->graph_ns;
+	of_graphs->graph_kernels = of_streams->graph_kernels;
+	of_graphs->ran = of_streams->ran;
+	if (r->times.nran)
+		r->no_times[0] = 0;
+	r->listing = graphs ? of_graphs : of_streams;
+	if (!graphs && r->graphs.graph)
+		r->graph = of_graphs;
+	else
+		listing_free(graphs ? of_streams : of_graphs);
+}
+
 int recording_read(struct recording *r, const char *path, const bool on[PATTERN_COUNT],
 		   bool progress)
 {
@@ -75,12 +97,7 @@ int recording_read(struct recording *r, const char *path, const bool on[PATTERN_
 		if (p) {
 			read_all(r, p, progress);
 			planning_free(p);
-			r->in_graphs = r->graphs.launches != 0;
-			r->listing = r->in_graphs ? of_graphs : of_streams;
-			listing_free(r->in_graphs ? of_streams : of_graphs);
-			listing_finish(r->listing, &r->times, r->in_graphs ? NULL : r->outcomes);
-			if (r->times.nran)
-				r->no_times[0] = 0;
+			finish(r, of_streams, of_graphs);
 			return 0;
 		}
 	}
@@ -95,6 +112,7 @@ int recording_read(struct recording *r, const char *path, const bool on[PATTERN_
 void recording_free(struct recording *r)
 {
 	listing_free(r->listing);
+	listing_free(r->graph);
 	plan_result_free(&r->streams);
 	plan_result_free(&r->graphs);
 	times_free(&r->times);
