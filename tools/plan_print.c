@@ -154,6 +154,8 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 {
 	fprintf(f, "%" PRIu64 " %s\n", r->launches,
 		r->graph ? "kernel nodes in graphs" : "launches");
+	if (r->off)
+		fprintf(f, "As it was recorded, graphs were left alone; graphs = on fuses them.\n");
 	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
 		const struct pattern *p = pattern_get((enum pattern_id)i);
 		struct counts c = count(r, p);

@@ -68,9 +68,11 @@ static void finish(struct recording *r, struct listing *of_streams, struct listi
 	if (r->graphs.off)
 		listing_switch_off(of_graphs);
 	listing_finish(of_graphs, NULL, NULL);
-	of_graphs->graph_ns = of_streams->graph_ns;
-	of_graphs->graph_kernels = of_streams->graph_kernels;
-	of_graphs->ran = of_streams->ran;
+	if (graphs) {
+		of_graphs->graph_ns = of_streams->graph_ns;
+		of_graphs->graph_kernels = of_streams->graph_kernels;
+		of_graphs->ran = of_streams->ran;
+	}
 	if (r->times.nran)
 		r->no_times[0] = 0;
 	r->listing = graphs ? of_graphs : of_streams;
