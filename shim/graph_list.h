@@ -10,7 +10,8 @@
 struct graph_listed {
 	uint8_t pattern, why, nnode;
 	bool checked;
-	uint32_t node[PATTERN_MAX_NODES]; /* of the graph's kernel nodes, as recordings count them */
+	uint32_t
+		node[PATTERN_MAX_NODES]; /* of the graph's kernel nodes, as recordings count them */
 };
 
 struct graph_list {

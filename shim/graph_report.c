@@ -192,10 +192,12 @@ static void json_item(FILE *f, const struct item *it, const char *sep)
 	for (unsigned r = 0; r < REASON_COUNT; r++)
 		rejected[r] = it->rejected[r];
 	fprintf(f,
-		"%s\n      {\"graph\": %u, \"nodes\": %u, \"nodes_fused\": %u, \"groups\": %u, \"own\": %llu, "
+		"%s\n      {\"graph\": %u, \"nodes\": %u, \"nodes_fused\": %u, \"groups\": %u, "
+		"\"own\": %llu, "
 		"\"fused\": %llu, \"checked\": %llu, \"edits\": %llu, ",
-		sep, it->number, it->nodes, it->nodes - it->removed, it->groups, it->launches[FORM_OWN],
-		it->launches[FORM_FUSED], it->launches[FORM_CHECK], it->edits);
+		sep, it->number, it->nodes, it->nodes - it->removed, it->groups,
+		it->launches[FORM_OWN], it->launches[FORM_FUSED], it->launches[FORM_CHECK],
+		it->edits);
 	if (it->launches[FORM_FUSED])
 		fprintf(f, "\"launches_before\": %llu, ", it->until);
 	fprintf(f, "\"added_ms\": %.3f, \"left_alone\": ", (double)it->added_ns / 1e6);

@@ -79,7 +79,7 @@ struct side {
 	pthread_mutex_t lock;
 	unsigned refs; /* the table, and who looks at it; atomic */
 	CUgraphExec own;
-	unsigned number; /* of the exec, as recordings have it */
+	unsigned number;         /* of the exec, as recordings have it */
 	const struct ours *ours; /* context of the instantiate call */
 	unsigned long long flags;
 	CUgraph base;
@@ -91,9 +91,9 @@ struct side {
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
-	unsigned most_groups, most_removed;      /* of any fused form there was */
-	unsigned rejected[REASON_COUNT];         /* groups of the last plan that were left alone */
-	struct graph_list list; /* they and the others, where a report lists groups */
+	unsigned most_groups, most_removed; /* of any fused form there was */
+	unsigned rejected[REASON_COUNT];    /* groups of the last plan that were left alone */
+	struct graph_list list;             /* they and the others, where a report lists groups */
 	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
 	unsigned ncheck;
 	unsigned check_tries; /* checking forms made while no verdict changed */

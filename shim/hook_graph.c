@@ -42,7 +42,8 @@ CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node,
 		return real.cuGraphInstantiate(exec, graph, node, log, bytes);
 	if ((r = hook_all(CALL_cuGraphInstantiate)))
 		return r;
-	return made(CALL_cuGraphInstantiate, real.cuGraphInstantiate(exec, graph, node, log, bytes), exec, graph, 0);
+	return made(CALL_cuGraphInstantiate, real.cuGraphInstantiate(exec, graph, node, log, bytes),
+		    exec, graph, 0);
 }
 
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log,
@@ -54,7 +55,8 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *no
 		return real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
 	if ((r = hook_all(CALL_cuGraphInstantiate_v2)))
 		return r;
-	return made(CALL_cuGraphInstantiate_v2, real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
+	return made(CALL_cuGraphInstantiate_v2,
+		    real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
@@ -65,7 +67,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 		return real.cuGraphInstantiateWithFlags(exec, graph, flags);
 	if ((r = hook_all(CALL_cuGraphInstantiateWithFlags)))
 		return r;
-	return made(CALL_cuGraphInstantiateWithFlags, real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
+	return made(CALL_cuGraphInstantiateWithFlags,
+		    real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,

@@ -63,7 +63,8 @@ static void put_kernel(struct record_text *t, CUgraphNode node)
 	int priority;
 
 	if (real.cuGraphKernelNodeGetParams_v2(node, &p)) {
-		record_text_add(t, "{\"k\":\"n\",\"f\":\"?\",\"g\":[0,0,0],\"b\":[0,0,0],\"p\":[]}\n");
+		record_text_add(t,
+				"{\"k\":\"n\",\"f\":\"?\",\"g\":[0,0,0],\"b\":[0,0,0],\"p\":[]}\n");
 		return;
 	}
 	r = graph_kernel(&p);

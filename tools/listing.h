@@ -98,9 +98,9 @@ struct listing {
 	uint64_t graph_ns, graph_kernels; /* that graphs' launches ran */
 	unsigned graphs; /* 0: launches on streams; else kernel nodes of so many graphs */
 	bool off;        /* they were left alone, as graphs were switched off */
-	uint64_t ran;                     /* kernels with a time, outside graphs */
-	uint64_t launches, ns, timed;     /* launches counts those that are not listed, too */
-	bool failed;                      /* memory ran out: what follows is missing */
+	uint64_t ran;    /* kernels with a time, outside graphs */
+	uint64_t launches, ns, timed; /* launches counts those that are not listed, too */
+	bool failed;                  /* memory ran out: what follows is missing */
 };
 
 struct listing *listing_new(void);

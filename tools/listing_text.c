@@ -64,8 +64,8 @@ static void say_stream(const struct listing *l, uint32_t i, FILE *f)
 		fprintf(f, "stream %" PRIx64 ": %s\n", l->stream[i].handle, l->stream[i].loops);
 }
 
-static void head(const struct listing *l, const struct listing *graph,
-		 const struct listing_view *v, FILE *f)
+static void head(const struct listing *l, const struct listing *graph, const struct listing_view *v,
+		 FILE *f)
 {
 	char buf[1024];
 	struct text t;

@@ -37,7 +37,8 @@ int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *o
 		while (trace_next(t, &e))
 			planning_event(p, &e);
 		planning_finish(p);
-		r = planning_is_graphs(&streams, &graphs, trace_is_recording(t)) ? &graphs : &streams;
+		r = planning_is_graphs(&streams, &graphs, trace_is_recording(t)) ? &graphs
+										 : &streams;
 		plan_sort(&streams);
 		plan_sort(&graphs);
 		print(r, graphs.graph ? &graphs : NULL, json, out);

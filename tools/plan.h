@@ -53,7 +53,7 @@ struct plan_result {
 	unsigned ngraph;   /* that were instantiated */
 	unsigned nlost;    /* of them, without nodes */
 	bool off;          /* the recorded process left graphs alone */
-	int64_t number;    /* of the graph whose groups are being added, and its first kernel node */
+	int64_t number; /* of the graph whose groups are being added, and its first kernel node */
 	uint64_t first;
 };
 

@@ -135,8 +135,8 @@ static void add_node(struct plan_graph *p, struct level *l, const struct trace_e
 	mine = &n[l->nnode++];
 	memset(mine, 0, sizeof(*mine));
 	mine->kind = e->kind == TRACE_NODE && e->flags == NODE_EMPTY ? GRAPH_EMPTY : GRAPH_OTHER;
-	if (e->kind == TRACE_NODE && (e->flags == NODE_ALLOC || e->flags == NODE_FREE ||
-				      e->flags == NODE_CONDITIONAL))
+	if (e->kind == TRACE_NODE &&
+	    (e->flags == NODE_ALLOC || e->flags == NODE_FREE || e->flags == NODE_CONDITIONAL))
 		p->alone = REASON_NOT_CLONEABLE;
 	if (e->kind != TRACE_KERNEL)
 		return;

@@ -59,20 +59,20 @@ struct trace_event {
 		uint64_t offset, bytes;
 	} code;
 	struct trace_graph {
-		int64_t number;   /* of the exec, from 0 on; -1: not said */
-		bool child;       /* the graph of a child graph node of the graph before: of node */
-		unsigned in[2];   /* in[1] of its part in[0] */
-		bool off;         /* the recorded process left graphs alone */
-		const char *why;  /* its nodes are not there; else NULL */
-	} graph;            /* GRAPH; flags: of the call */
-	bool updatable;     /* KERNEL: the device may change the node */
-	struct range range; /* ALLOC, FREE; CALL, where it frees one (else empty) */
-	unsigned flags;     /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
-	int device;         /* ALLOC */
-	unsigned from, to;  /* EDGE; flags: 0 if it is a plain one */
-	struct sent sent;   /* SENT; OUTCOME: launch, n */
-	struct ran ran;     /* RAN; name: of a kernel in a graph */
-	enum reason why;    /* OUTCOME */
+		int64_t number;  /* of the exec, from 0 on; -1: not said */
+		bool child;      /* the graph of a child graph node of the graph before: of node */
+		unsigned in[2];  /* in[1] of its part in[0] */
+		bool off;        /* the recorded process left graphs alone */
+		const char *why; /* its nodes are not there; else NULL */
+	} graph;                 /* GRAPH; flags: of the call */
+	bool updatable;          /* KERNEL: the device may change the node */
+	struct range range;      /* ALLOC, FREE; CALL, where it frees one (else empty) */
+	unsigned flags;    /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
+	int device;        /* ALLOC */
+	unsigned from, to; /* EDGE; flags: 0 if it is a plain one */
+	struct sent sent;  /* SENT; OUTCOME: launch, n */
+	struct ran ran;    /* RAN; name: of a kernel in a graph */
+	enum reason why;   /* OUTCOME */
 	enum trace_state state;
 	bool launched; /* BAD: it was a line of kind l, lx or n */
 };
@@ -87,7 +87,8 @@ struct trace *trace_open(const char *path);
  * A line that cannot be read is named on stderr with what was expected, and counted.
  */
 bool trace_next(struct trace *t, struct trace_event *e);
-/* Did it have a version line so far: was it recorded by the library, all calls from the first on? */
+/* Did it have a version line so far: was it recorded by the library, all calls from the first on?
+ */
 bool trace_is_recording(const struct trace *t);
 unsigned trace_errors(const struct trace *t);
 /* Also frees the kernels. */

@@ -28,7 +28,7 @@ for e in report["execs"]:
         continue
     live = [of(g) for g in e["listed"]]
     mine = [of(g) for g in plan["groups"] if g["graph"] == e["graph"]]
-    waits = [i for i, g in enumerate(live) if g[3] == "no-verdict"]
+    waits = [i for i, g in enumerate(live) if g[3] in ("no-verdict", "unproven-kernel")]
     groups += len(live) - len(waits)
     waiting += len(waits)
     if len(live) != len(mine) or any(l != m for i, (l, m) in enumerate(zip(live, mine)) if i not in waits):
