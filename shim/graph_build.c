@@ -14,6 +14,8 @@
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
+#include "shim/record.h"
+#include "shim/record_graph.h"
 #include "shim/window.h"
 #include "shim/worker.h"
 
@@ -162,6 +164,8 @@ static void take_groups(struct side *s, const struct graph_work *w)
 static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgraphExec check)
 {
 	memcpy(s->rejected, w->rejected, sizeof(s->rejected));
+	if (record_on && !w->alone && !graph_list_same(&s->list, &w->list))
+		record_graph_groups(s->number, &w->list);
 	graph_list_move(&s->list, &w->list);
 	memcpy(s->verdict, w->verdict, sizeof(s->verdict));
 	s->nverdict = w->nverdict;

@@ -23,11 +23,17 @@ void graph_list_add(struct graph_list *l, const struct pattern *p, const uint32_
 		l->room = room;
 	}
 	to = &l->item[l->n++];
+	memset(to, 0, sizeof(*to));
 	to->pattern = (uint8_t)pattern_id(p);
 	to->why = (uint8_t)why;
 	to->nnode = p->nnode;
 	to->checked = checked;
 	memcpy(to->node, node, p->nnode * sizeof(*node));
+}
+
+bool graph_list_same(const struct graph_list *a, const struct graph_list *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->item, b->item, a->n * sizeof(*a->item)));
 }
 
 void graph_list_move(struct graph_list *to, struct graph_list *from)

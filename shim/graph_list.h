@@ -23,6 +23,7 @@ struct graph_list {
 /* Does nothing (but `cut`) where memory runs out or there are too many. node: of each member. */
 void graph_list_add(struct graph_list *l, const struct pattern *p, const uint32_t *node,
 		    enum reason why, bool checked);
+bool graph_list_same(const struct graph_list *a, const struct graph_list *b);
 /* *to becomes *from, which is empty then. */
 void graph_list_move(struct graph_list *to, struct graph_list *from);
 void graph_list_free(struct graph_list *l);

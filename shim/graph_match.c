@@ -12,6 +12,7 @@
 #include "shim/judge.h"
 #include "shim/memory.h"
 #include "shim/process.h"
+#include "shim/record.h"
 #include "shim/report.h"
 
 /* A kernel node as a launch. False: there is no memory for it. */
@@ -266,7 +267,7 @@ int graph_match(struct graph_work *w)
 		.arg = w, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
 	const char *why;
 
-	if (report_listing())
+	if (report_listing() || record_on)
 		number(w);
 	else
 		w->list.cut = true;

@@ -153,3 +153,26 @@ void record_graph(unsigned call, CUgraph graph, unsigned long long flags, unsign
 		record_lines(t.at, t.used);
 	free(t.at);
 }
+
+void record_graph_groups(unsigned number, const struct graph_list *l)
+{
+	struct record_text t = {0};
+
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct graph_listed *g = &l->item[i];
+
+		record_text_add(&t, "{\"k\":\"gg\",\"id\":%u,\"f\":\"%s\",\"is\":\"%s\"", number,
+				pattern_get((enum pattern_id)g->pattern)->name,
+				g->why       ? "refused"
+				: g->checked ? "checked"
+					     : "fused");
+		if (g->why)
+			record_text_add(&t, ",\"why\":\"%s\"", reason_word((enum reason)g->why));
+		for (unsigned m = 0; m < g->nnode; m++)
+			record_text_add(&t, "%s%u", m ? "," : ",\"n\":[", g->node[m]);
+		record_text_add(&t, "]}\n");
+	}
+	if (!t.failed && t.used)
+		record_lines(t.at, t.used);
+	free(t.at);
+}

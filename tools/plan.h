@@ -53,11 +53,20 @@ struct plan_result {
 	unsigned ngraph;   /* that were instantiated */
 	unsigned nlost;    /* of them, without nodes */
 	bool off;          /* the recorded process left graphs alone */
+	struct plan_place {
+		int64_t number;
+		uint64_t first; /* of its kernel nodes */
+	} * place;              /* of each graph that was planned */
+	size_t nplace;
 	int64_t number; /* of the graph whose groups are being added, and its first kernel node */
 	uint64_t first;
 };
 
 void plan_add_group(struct plan_result *r, const struct group *g, enum reason why);
+/* Another graph; its kernel nodes and groups follow. */
+void plan_add_graph(struct plan_result *r, int64_t number);
+/* The first kernel node of the newest graph of that number, or UINT64_MAX. */
+uint64_t plan_first_node(const struct plan_result *r, int64_t number);
 void plan_add_unknown(struct plan_result *r, const struct kernel *k);
 /* A launch was numbered and decoded; why: as decode_launch said. */
 void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thread,

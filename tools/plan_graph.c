@@ -264,8 +264,8 @@ void plan_graph_finish(struct plan_graph *p)
 	const char *why = p->broken ? "a line of it cannot be read" : NULL;
 	unsigned nodes = 0;
 
-	p->result->number = p->number;
-	p->result->first = p->result->launches;
+	if (p->nlevel)
+		plan_add_graph(p->result, p->number);
 	for (unsigned i = 0; i < p->nlevel; i++) {
 		prepare(p, &p->level[i]);
 		nodes += p->level[i].nnode;

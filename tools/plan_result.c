@@ -32,6 +32,22 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 		p->launch[i] = g->member[i]->launch.index;
 }
 
+void plan_add_graph(struct plan_result *r, int64_t number)
+{
+	r->number = number;
+	r->first = r->launches;
+	if (room_for((void **)&r->place, r->nplace, sizeof(*r->place)))
+		r->place[r->nplace++] = (struct plan_place){number, r->launches};
+}
+
+uint64_t plan_first_node(const struct plan_result *r, int64_t number)
+{
+	for (size_t i = r->nplace; i-- > 0;)
+		if (r->place[i].number == number)
+			return r->place[i].first;
+	return UINT64_MAX;
+}
+
 void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thread,
 		     const struct op *op, enum reason why)
 {
@@ -76,5 +92,6 @@ void plan_result_free(struct plan_result *r)
 	free(r->group);
 	free(r->unknown);
 	free(r->known);
+	free(r->place);
 	memset(r, 0, sizeof(*r));
 }

@@ -11,7 +11,21 @@
 
 enum { LOOK_EVERY = 4096 }; /* lines between looks at the clock */
 
-static void event(struct recording *r, const struct trace_event *e)
+/* Of a group in a graph that was read before. */
+static void in_graph(struct recording *r, const struct trace_event *e)
+{
+	uint64_t first = plan_first_node(&r->graphs, e->sent.id);
+	uint32_t node[PATTERN_MAX_NODES];
+
+	for (unsigned i = 0; i < e->sent.n; i++)
+		node[i] = (uint32_t)(first + e->sent.launch[i]);
+	if (first != UINT64_MAX)
+		outcomes_set(r->graph_outcomes, node, e->sent.n,
+			     &(struct outcome_of){e->state != TRACE_REFUSED,
+						  e->state == TRACE_CHECKED, e->why});
+}
+
+static void event(struct recording *r, struct planning *p, const struct trace_event *e)
 {
 	uint32_t launch[PATTERN_MAX_NODES];
 
@@ -24,6 +38,10 @@ static void event(struct recording *r, const struct trace_event *e)
 		break;
 	case TRACE_CLOCK:
 		snprintf(r->no_times, sizeof(r->no_times), "%s", e->name ? e->name : "");
+		break;
+	case TRACE_IN_GRAPH:
+		planning_finish(p); /* its graph may be the one before */
+		in_graph(r, e);
 		break;
 	case TRACE_OUTCOME:
 		for (unsigned i = 0; i < e->sent.n; i++)
@@ -46,7 +64,7 @@ static int read_all(struct recording *r, struct planning *p, bool progress)
 	status_start(&say, progress);
 	while (trace_next(r->trace, &e)) {
 		if (e.kind >= TRACE_SENT && e.kind < TRACE_BAD)
-			event(r, &e);
+			event(r, p, &e);
 		else
 			planning_event(p, &e);
 		if (++lines % LOOK_EVERY == 0)
@@ -67,7 +85,7 @@ static void finish(struct recording *r, struct listing *of_streams, struct listi
 	of_graphs->graphs = r->graphs.ngraph;
 	if (r->graphs.off)
 		listing_switch_off(of_graphs);
-	listing_finish(of_graphs, NULL, NULL);
+	listing_finish(of_graphs, NULL, r->graph_outcomes);
 	if (graphs) {
 		of_graphs->graph_ns = of_streams->graph_ns;
 		of_graphs->graph_kernels = of_streams->graph_kernels;
@@ -91,8 +109,9 @@ int recording_read(struct recording *r, const char *path, const bool on[PATTERN_
 	memset(r, 0, sizeof(*r));
 	snprintf(r->no_times, sizeof(r->no_times), "the recording has none");
 	r->outcomes = outcomes_new();
+	r->graph_outcomes = outcomes_new();
 	r->trace = trace_open(path);
-	if (of_streams && of_graphs && r->outcomes && r->trace) {
+	if (of_streams && of_graphs && r->outcomes && r->graph_outcomes && r->trace) {
 		r->streams.watch = &of_streams->watch;
 		r->graphs.watch = &of_graphs->watch;
 		p = planning_new(&r->streams, &r->graphs, on);
@@ -119,6 +138,7 @@ void recording_free(struct recording *r)
 	plan_result_free(&r->graphs);
 	times_free(&r->times);
 	outcomes_free(r->outcomes);
+	outcomes_free(r->graph_outcomes);
 	trace_close(r->trace);
 	memset(r, 0, sizeof(*r));
 }

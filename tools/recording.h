@@ -12,7 +12,7 @@ struct recording {
 	struct listing *listing; /* of streams; of graphs, where these are what ran, as in plans */
 	struct listing *graph;   /* of graphs besides, or NULL */
 	struct times times;
-	struct outcomes *outcomes;
+	struct outcomes *outcomes, *graph_outcomes;
 	char no_times[256]; /* why there are no device times; "" if there are */
 };
 

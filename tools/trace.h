@@ -30,11 +30,12 @@ enum trace_kind {
 	TRACE_KERNEL, /* n */
 	TRACE_NODE,
 	TRACE_EDGE,
-	TRACE_SENT,    /* c: what a driver call stood for */
-	TRACE_RAN,     /* t: when its kernel ran */
-	TRACE_OUTCOME, /* g: what came of a group in the recorded process */
-	TRACE_CLOCK,   /* times: where device times come from, or why there are none */
-	TRACE_BAD,     /* a line that could not be read: anything may have happened here */
+	TRACE_SENT,     /* c: what a driver call stood for */
+	TRACE_RAN,      /* t: when its kernel ran */
+	TRACE_IN_GRAPH, /* gg: what came of a group in a graph, so far */
+	TRACE_OUTCOME,  /* g: what came of a group in the recorded process */
+	TRACE_CLOCK,    /* times: where device times come from, or why there are none */
+	TRACE_BAD,      /* a line that could not be read: anything may have happened here */
 };
 
 enum trace_memory {
@@ -70,9 +71,10 @@ struct trace_event {
 	unsigned flags;    /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
 	int device;        /* ALLOC */
 	unsigned from, to; /* EDGE; flags: 0 if it is a plain one */
-	struct sent sent;  /* SENT; OUTCOME: launch, n */
+	struct sent sent;  /* SENT; OUTCOME: launch, n; IN_GRAPH: id of the exec, its nodes as
+			      launch, n */
 	struct ran ran;    /* RAN; name: of a kernel in a graph */
-	enum reason why;   /* OUTCOME */
+	enum reason why;   /* OUTCOME, IN_GRAPH */
 	enum trace_state state;
 	bool launched; /* BAD: it was a line of kind l, lx or n */
 };

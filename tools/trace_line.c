@@ -304,8 +304,8 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 		   {"alloc", TRACE_ALLOC}, {"free", TRACE_FREE},   {"stream", TRACE_STREAM},
 		   {"inst", TRACE_GRAPH},  {"n", TRACE_KERNEL},    {"node", TRACE_NODE},
 		   {"edge", TRACE_EDGE},   {"c", TRACE_SENT},      {"t", TRACE_RAN},
-		   {"g", TRACE_OUTCOME},   {"times", TRACE_CLOCK}, {"timer", TRACE_TIMER},
-		   {"version", -1}};
+		   {"g", TRACE_OUTCOME},   {"gg", TRACE_IN_GRAPH}, {"times", TRACE_CLOCK},
+		   {"timer", TRACE_TIMER}, {"version", -1}};
 	struct parse s = {p, kernels, err, errsize};
 	const char *k = json_string_value(json_object_get(line, "k"));
 	int64_t v, flags, type;
@@ -322,7 +322,8 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 	memset(e, 0, sizeof(*e));
 	e->kind = (enum trace_kind)row[i].kind;
 	e->name = json_string_value(json_object_get(line, "f"));
-	if (e->kind == TRACE_SENT || e->kind == TRACE_RAN || e->kind == TRACE_OUTCOME)
+	if (e->kind == TRACE_SENT || e->kind == TRACE_RAN || e->kind == TRACE_OUTCOME ||
+	    e->kind == TRACE_IN_GRAPH)
 		return trace_line_times(line, e, err, errsize);
 	if (number(&s, line, "t", 0, INT64_MAX, 0, &v) ||
 	    handle(&s, line, "st", &e->stream, &e->has_stream) ||

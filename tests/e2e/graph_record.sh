@@ -57,6 +57,10 @@ ok "the text has streams and graphs" has "$(tr '\n' ' ' <<<"$text")" '^[1-9][0-9
 text=$("$AUTOFUSE_COMMAND" trace --graphs=on -- "$app" --tokens $tokens --graph once 2>/dev/null | sed -n '/^In graphs/,$p')
 ok "trace lists the nodes of graphs" has "$text" '^In graphs: 41 kernel nodes of 14 kernels in 1 graph$'
 ok "and what fuses there" has "$text" 'accum_kernel → rmsnorm_kernel .* fuses as add_rmsnorm, saves '
+text=$(AUTOFUSE_CACHE=$AF_TMP/empty AUTOFUSE_PROBE=no "$AUTOFUSE_COMMAND" trace --graphs=on -- "$app" --tokens $tokens --graph once \
+	2>/dev/null | sed -n '/^In graphs/,$p')
+ok "and what does not: the verdict is the one of the program" has "$text" \
+	'accum_kernel → rmsnorm_kernel .* not fused as add_rmsnorm: no-verdict'
 AUTOFUSE_RECORD=$rec shim "$app" --tokens $tokens --graph once >"$AF_TMP/out"
 ok "graphs = off: same tokens" same "$plain" "$(cat "$AF_TMP/out")"
 ok "graphs = off: recorded all the same" same '"opt":"off"' "$(grep '"k":"inst"' "$rec" | grep -o '"opt":"[a-z]*"')"

@@ -51,6 +51,7 @@ cat >"$out/plan/graph.jsonl" <<'EOF'
 {"k":"n","f":"_Z12accum_kernelPfS_i","g":[2,1,1],"b":[64,1,1],"sm":0,"attrs":8,"x":[4,"00000000"]}
 {"k":"node","type":10}
 {"k":"edge","a":0,"b":1,"ty":0,"port":0}
+{"k":"gg","id":0,"f":"add_rmsnorm","is":"refused","why":"no-verdict","n":[0,1]}
 {"k":"inst","f":"cuGraphInstantiate_v2","id":1,"why":"it is too large"}
 {"k":"a","f":"cuGraphLaunch","st":"0x70"}
 EOF

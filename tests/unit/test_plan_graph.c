@@ -219,6 +219,36 @@ static void test_streams(void **arg)
 	fclose(file);
 }
 
+/* What came of groups while it ran counts in a listing; the last word on each. */
+static void test_outcomes(void **arg)
+{
+	const char *text;
+
+	for (int i = 0; i < 3; i++) {
+		inst(2 * i, "");
+		put("n", "other", A, A, A, "");
+		pair("n", "");
+		fputs(EDGE(0, 1) EDGE(1, 2), file);
+		fprintf(file,
+			"{\"k\":\"gg\",\"id\":%d,\"f\":\"add_rmsnorm\",\"is\":\"refused\",\"why\":"
+			"\"no-verdict\",\"n\":[1,2]}\n",
+			2 * i);
+	}
+	fputs("{\"k\":\"gg\",\"id\":2,\"f\":\"add_rmsnorm\",\"is\":\"fused\",\"n\":[1,2]}\n", file);
+	fputs("{\"k\":\"gg\",\"id\":3,\"f\":\"add_rmsnorm\",\"is\":\"fused\",\"n\":[1,2]}\n", file);
+	fputs("{\"k\":\"gg\",\"id\":4,\"f\":\"add_rmsnorm\",\"is\":\"fused\",\"n\":[0,2]}\n", file);
+	text = say("trace");
+	assert_int_equal(command_status, 0);
+	assert_contains(text, "×1 in 3 steps         add → norm  1×64 f32  fuses as add_rmsnorm");
+	assert_contains(
+		text,
+		"×2 in 3 steps         add → norm  1×64 f32  not fused as add_rmsnorm: no-verdict");
+	assert_contains(say("plan"), "add_rmsnorm: 3 groups fused");
+	fputs("{\"k\":\"gg\",\"is\":\"fused\",\"n\":[0,2]}\n", file);
+	assert_contains(say("trace"), "expected \"id\" of the executable graph");
+	fclose(file);
+}
+
 static void test_captured(void **arg)
 {
 	json_t *all;
@@ -240,7 +270,7 @@ static void test_captured(void **arg)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 static const struct CMUnitTest tests[] = {
-	T(test_numbers), T(test_child), T(test_aside),   T(test_alone),
-	T(test_memory),  T(test_lost),  T(test_streams), T(test_captured),
+	T(test_numbers), T(test_child),   T(test_aside),    T(test_alone),    T(test_memory),
+	T(test_lost),    T(test_streams), T(test_outcomes), T(test_captured),
 };
 UNIT_MAIN(tests)
