@@ -13,8 +13,9 @@
 /* How many of the program's execs have a record here; at 0 its calls have nothing to do here. */
 extern unsigned graph_execs;
 
-/* The program made an exec of a graph. Clones it, if a kernel node of it may begin a group. */
-void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags);
+/* The program made an exec of a graph, its number `number` from 0 on. Clones the graph, if a kernel
+ * node of it may begin a group. */
+void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsigned number);
 /* It is about to be destroyed. */
 void graph_gone(CUgraphExec exec);
 

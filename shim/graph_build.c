@@ -14,6 +14,8 @@
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
+#include "shim/record.h"
+#include "shim/record_graph.h"
 #include "shim/window.h"
 #include "shim/worker.h"
 
@@ -45,6 +47,8 @@ static void work_free(struct graph_work *w)
 	free(w->dag);
 	free(w->aside);
 	free(w->group);
+	free(w->kernel);
+	graph_list_free(&w->list);
 }
 
 /* A clone of that graph, whose nodes are node[]. */
@@ -160,6 +164,9 @@ static void take_groups(struct side *s, const struct graph_work *w)
 static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgraphExec check)
 {
 	memcpy(s->rejected, w->rejected, sizeof(s->rejected));
+	if (record_on && !w->alone && !graph_list_same(&s->list, &w->list))
+		record_graph_groups(s->number, &w->list);
+	graph_list_move(&s->list, &w->list);
 	memcpy(s->verdict, w->verdict, sizeof(s->verdict));
 	s->nverdict = w->nverdict;
 	s->waits = w->waits;

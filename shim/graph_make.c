@@ -128,7 +128,7 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 	return NULL;
 }
 
-void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags)
+void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsigned number)
 {
 	uint64_t from = graph_now();
 	enum reason why;
@@ -143,6 +143,7 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 	if (s) {
 		graph_report_made(s, nodes);
 		s->want = true;
+		s->number = number;
 		if (side_enter(s)) { /* a handle of a context that went is back */
 			graph_gone(exec);
 			if (side_enter(s)) {

@@ -12,6 +12,8 @@
 #include "shim/judge.h"
 #include "shim/memory.h"
 #include "shim/process.h"
+#include "shim/record.h"
+#include "shim/report.h"
 
 /* A kernel node as a launch. False: there is no memory for it. */
 static bool read_kernel(struct graph_work *w, unsigned i)
@@ -217,9 +219,28 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node)
 static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
 {
 	struct graph_work *w = arg;
+	uint32_t kernel[PATTERN_MAX_NODES];
 
 	if (why)
 		w->rejected[why]++;
+	if (!w->kernel) /* nobody wants a list */
+		return;
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		kernel[i] = w->kernel[w->shape->level[w->at].first + node[i]];
+	graph_list_add(&w->list, g->pattern, kernel, why,
+		       !why && process.config.opt.verify == VERIFY_ALWAYS);
+}
+
+/* Numbers the kernel nodes for the list. */
+static void number(struct graph_work *w)
+{
+	uint32_t n = 0;
+
+	w->kernel = calloc(w->shape->nnode + 1, sizeof(*w->kernel));
+	for (unsigned i = 0; w->kernel && i < w->shape->nnode; i++) {
+		w->kernel[i] = n;
+		n += w->shape->type[i] == CU_GRAPH_NODE_TYPE_KERNEL;
+	}
 }
 
 /* May something run beside the level, that is beside its child graph node? */
@@ -246,6 +267,10 @@ int graph_match(struct graph_work *w)
 		.arg = w, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
 	const char *why;
 
+	if (report_listing() || record_on)
+		number(w);
+	else
+		w->list.cut = true;
 	for (w->at = 0; w->at < w->shape->nlevel; w->at++) {
 		const struct graph_level *l = &w->shape->level[w->at];
 

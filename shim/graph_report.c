@@ -7,7 +7,8 @@ enum { LISTED_MAX = 256 }; /* execs listed one by one */
 
 /* One exec of the program's. */
 struct item {
-	unsigned nodes, removed, groups;
+	unsigned number, nodes, removed, groups;
+	struct graph_list list;
 	unsigned long long launches[FORM_COUNT], edits, until;
 	uint64_t added_ns;
 	enum reason alone;
@@ -70,7 +71,7 @@ void graph_report_launched(const struct side *s, enum graph_form f)
 	__atomic_fetch_add(&graphs.after, s->shape.nnode - s->removed, __ATOMIC_RELAXED);
 }
 
-static void list(const struct side *s)
+static void list(struct side *s)
 {
 	struct item *i = &graphs.item[graphs.nitem];
 
@@ -79,7 +80,9 @@ static void list(const struct side *s)
 		return;
 	}
 	graphs.nitem++;
+	i->number = s->number;
 	i->nodes = s->shape.nnode;
+	graph_list_move(&i->list, &s->list);
 	i->removed = s->most_removed;
 	i->groups = s->most_groups;
 	memcpy(i->launches, s->launches, sizeof(i->launches));
@@ -90,7 +93,7 @@ static void list(const struct side *s)
 	memcpy(i->rejected, s->rejected, sizeof(i->rejected));
 }
 
-void graph_report_over(const struct side *s)
+void graph_report_over(struct side *s)
 {
 	if (!s->added_ns) /* it never was in use */
 		return;
@@ -189,10 +192,12 @@ static void json_item(FILE *f, const struct item *it, const char *sep)
 	for (unsigned r = 0; r < REASON_COUNT; r++)
 		rejected[r] = it->rejected[r];
 	fprintf(f,
-		"%s\n      {\"nodes\": %u, \"nodes_fused\": %u, \"groups\": %u, \"own\": %llu, "
+		"%s\n      {\"graph\": %u, \"nodes\": %u, \"nodes_fused\": %u, \"groups\": %u, "
+		"\"own\": %llu, "
 		"\"fused\": %llu, \"checked\": %llu, \"edits\": %llu, ",
-		sep, it->nodes, it->nodes - it->removed, it->groups, it->launches[FORM_OWN],
-		it->launches[FORM_FUSED], it->launches[FORM_CHECK], it->edits);
+		sep, it->number, it->nodes, it->nodes - it->removed, it->groups,
+		it->launches[FORM_OWN], it->launches[FORM_FUSED], it->launches[FORM_CHECK],
+		it->edits);
 	if (it->launches[FORM_FUSED])
 		fprintf(f, "\"launches_before\": %llu, ", it->until);
 	fprintf(f, "\"added_ms\": %.3f, \"left_alone\": ", (double)it->added_ns / 1e6);
@@ -202,7 +207,9 @@ static void json_item(FILE *f, const struct item *it, const char *sep)
 		fputs("null", f);
 	fputs(", \"rejected\": {", f);
 	reasons(f, rejected);
-	fputs("}}", f);
+	fputs("}, \"listed\": ", f);
+	graph_list_json(&it->list, f);
+	fprintf(f, ", \"listed_cut\": %s}", it->list.cut ? "true" : "false");
 }
 
 void graph_report_json(FILE *f)

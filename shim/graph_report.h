@@ -16,8 +16,8 @@ void graph_report_added(unsigned nodes, uint64_t ns);
 void graph_report_built(const struct side *s);
 /* s: NULL where the exec has no record. */
 void graph_report_launched(const struct side *s, enum graph_form f);
-/* The record goes; its figures stay. */
-void graph_report_over(const struct side *s);
+/* The record goes; its figures stay, and its list is the report's. */
+void graph_report_over(struct side *s);
 
 /* Was any graph launched? */
 bool graph_report_any(void);

@@ -14,6 +14,7 @@
 #include "config/hash.h"
 #include "matcher/graph_rewire.h"
 #include "shim/graph.h"
+#include "shim/graph_list.h"
 #include "shim/graph_node.h"
 #include "shim/graph_read.h"
 #include "shim/graph_trial.h"
@@ -78,6 +79,7 @@ struct side {
 	pthread_mutex_t lock;
 	unsigned refs; /* the table, and who looks at it; atomic */
 	CUgraphExec own;
+	unsigned number;         /* of the exec, as recordings have it */
 	const struct ours *ours; /* context of the instantiate call */
 	unsigned long long flags;
 	CUgraph base;
@@ -89,8 +91,9 @@ struct side {
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
-	unsigned most_groups, most_removed;      /* of any fused form there was */
-	unsigned rejected[REASON_COUNT];         /* groups of the last plan that were left alone */
+	unsigned most_groups, most_removed; /* of any fused form there was */
+	unsigned rejected[REASON_COUNT];    /* groups of the last plan that were left alone */
+	struct graph_list list;             /* they and the others, where a report lists groups */
 	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
 	unsigned ncheck;
 	unsigned check_tries; /* checking forms made while no verdict changed */

@@ -170,6 +170,7 @@ void side_free(struct side *s)
 	if (s->event)
 		real.cuEventDestroy_v2(s->event);
 	graph_report_over(s);
+	graph_list_free(&s->list);
 	graph_index_free(&s->program);
 	free(s->program_node);
 	graph_shape_free(&s->shape);

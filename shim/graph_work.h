@@ -48,9 +48,11 @@ struct graph_work {
 	struct graph_verdict verdict[GRAPH_VERDICTS];
 	unsigned nverdict;
 	unsigned rejected[REASON_COUNT];
-	bool waits, again; /* for a verdict; a plan now would find more */
-	bool unchecked;    /* there is no memory for checks, and will not be */
-	enum reason alone; /* the graph is one to leave alone */
+	struct graph_list list; /* of all groups, where that is wanted */
+	uint32_t *kernel;       /* then: how many kernel nodes are before each node */
+	bool waits, again;      /* for a verdict; a plan now would find more */
+	bool unchecked;         /* there is no memory for checks, and will not be */
+	enum reason alone;      /* the graph is one to leave alone */
 };
 
 /* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1. */

@@ -4,6 +4,7 @@
 #include "shim/graph.h"
 #include "shim/hook.h"
 #include "shim/record.h"
+#include "shim/record_graph.h"
 
 /* Nothing to do here. */
 static bool through(void)
@@ -15,11 +16,18 @@ static bool through(void)
 }
 
 /* Returns what the hook then returns. */
-static CUresult made(CUresult r, const CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+static CUresult made(unsigned call, CUresult r, const CUgraphExec *exec, CUgraph graph,
+		     unsigned long long flags)
 {
+	static unsigned count;
+
 	if (!r && guard_enter()) {
+		unsigned number = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+
 		finish_arm();
-		graph_made(*exec, graph, flags);
+		if (record_on)
+			record_graph(call, graph, flags, number);
+		graph_made(*exec, graph, flags, number);
 		guard_leave();
 	}
 	return r;
@@ -34,7 +42,8 @@ CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node,
 		return real.cuGraphInstantiate(exec, graph, node, log, bytes);
 	if ((r = hook_all(CALL_cuGraphInstantiate)))
 		return r;
-	return made(real.cuGraphInstantiate(exec, graph, node, log, bytes), exec, graph, 0);
+	return made(CALL_cuGraphInstantiate, real.cuGraphInstantiate(exec, graph, node, log, bytes),
+		    exec, graph, 0);
 }
 
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log,
@@ -46,7 +55,8 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *no
 		return real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
 	if ((r = hook_all(CALL_cuGraphInstantiate_v2)))
 		return r;
-	return made(real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
+	return made(CALL_cuGraphInstantiate_v2,
+		    real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
@@ -57,7 +67,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 		return real.cuGraphInstantiateWithFlags(exec, graph, flags);
 	if ((r = hook_all(CALL_cuGraphInstantiateWithFlags)))
 		return r;
-	return made(real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
+	return made(CALL_cuGraphInstantiateWithFlags,
+		    real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
@@ -70,7 +81,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
 	if ((r = hook_all(CALL_cuGraphInstantiateWithParams)))
 		return r;
 	r = real.cuGraphInstantiateWithParams(exec, graph, params);
-	return r ? r : made(r, exec, graph, params->flags);
+	return r ? r : made(CALL_cuGraphInstantiateWithParams, r, exec, graph, params->flags);
 }
 
 CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
@@ -83,7 +94,7 @@ CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
 	if ((r = hook_all(CALL_cuGraphInstantiateWithParams_ptsz)))
 		return r;
 	r = real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
-	return r ? r : made(r, exec, graph, params->flags);
+	return r ? r : made(CALL_cuGraphInstantiateWithParams_ptsz, r, exec, graph, params->flags);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)

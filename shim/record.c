@@ -241,6 +241,25 @@ void record_free(uint64_t base, uint64_t bytes)
 	end();
 }
 
+void record_lines(const char *text, size_t bytes)
+{
+	if (!record_on)
+		return;
+	pthread_mutex_lock(&rec.lock);
+	while (bytes && record_file_room(&rec.file)) {
+		const char *newline = memchr(text, '\n', bytes);
+		size_t n = newline ? (size_t)(newline - text) + 1 : bytes;
+
+		if (n > rec.file.size - rec.file.used)
+			break;
+		memcpy(rec.file.at + rec.file.used, text, n);
+		rec.file.used += n;
+		text += n;
+		bytes -= n;
+	}
+	pthread_mutex_unlock(&rec.lock);
+}
+
 static void put_launches(const uint64_t *launch, unsigned n)
 {
 	put(",\"n\":[");

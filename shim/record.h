@@ -39,6 +39,9 @@ void record_timer(CUstream stream, uint64_t context);
 void record_alloc(uint64_t base, uint64_t bytes, int device, unsigned memory_flags);
 void record_free(uint64_t base, uint64_t bytes);
 
+/* Lines made elsewhere, one behind the other; none may be longer than RECORD_LINE. */
+void record_lines(const char *text, size_t bytes);
+
 /* What came of a group whose last launch was recorded. */
 void record_group(const struct group *g, bool fused, bool checked, enum reason why);
 

@@ -239,12 +239,25 @@ static void timed(void *arg, const struct sent *s, const struct time_span *at)
 	}
 }
 
+void listing_switch_off(struct listing *l)
+{
+	l->off = true;
+	for (uint32_t i = 0; i < l->ngroup; i++)
+		if (l->group[i].state != LISTED_REFUSED) {
+			l->group[i].state = LISTED_REFUSED;
+			l->group[i].why = REASON_DISABLED;
+			l->group[i].off = true;
+		}
+}
+
 void listing_finish(struct listing *l, struct times *t, const struct outcomes *o)
 {
-	times_join(t, timed, l);
-	l->graph_ns = t->graph_ns;
-	l->graph_kernels = t->graph_kernels;
-	l->ran = t->nran;
+	if (t) {
+		times_join(t, timed, l);
+		l->graph_ns = t->graph_ns;
+		l->graph_kernels = t->graph_kernels;
+		l->ran = t->nran;
+	}
 	for (uint32_t i = 0; o && i < l->ngroup; i++) {
 		struct listing_group *g = &l->group[i];
 		const struct outcome_of *was = outcomes_find(o, g->launch, g->pattern->nnode);

@@ -43,6 +43,7 @@ struct listing_group {
 	const struct pattern *pattern;
 	enum listing_state state;
 	enum reason why;
+	bool off; /* only because graphs were switched off */
 	uint32_t launch[PATTERN_MAX_NODES];
 	uint32_t shape;
 	uint64_t unfused, fused; /* bytes moved; fused 0 if it cannot be told */
@@ -95,15 +96,20 @@ struct listing {
 	uint32_t nkernel, nlaunch, nshape, ngroup, nstream, nline;
 	uint32_t last;                    /* kernel met last */
 	uint64_t graph_ns, graph_kernels; /* that graphs' launches ran */
-	uint64_t ran;                     /* kernels with a time, outside graphs */
-	uint64_t launches, ns, timed;     /* launches counts those that are not listed, too */
-	bool failed;                      /* memory ran out: what follows is missing */
+	unsigned graphs; /* 0: launches on streams; else kernel nodes of so many graphs */
+	bool off;        /* they were left alone, as graphs were switched off */
+	uint64_t ran;    /* kernels with a time, outside graphs */
+	uint64_t launches, ns, timed; /* launches counts those that are not listed, too */
+	bool failed;                  /* memory ran out: what follows is missing */
 };
 
 struct listing *listing_new(void);
 void listing_free(struct listing *l);
+/* Kernel nodes of graphs that were left alone: what would be fused was not (reason disabled). */
+void listing_switch_off(struct listing *l);
 /* After the whole trace went through the planner: device times, then what came of each group in the
- * process that was recorded (outcomes may be NULL), then the lines, most to gain first. */
+ * process that was recorded (outcomes may be NULL), then the lines, most to gain first. t: NULL
+ * where what is listed has no times. */
 struct outcomes;
 void listing_finish(struct listing *l, struct times *t, const struct outcomes *o);
 
@@ -125,7 +131,10 @@ struct listing_view {
 	const char *source;              /* what was recorded */
 	const struct inferred *inferred; /* signatures of unknown kernels, or NULL (infer.h) */
 };
-void listing_text(const struct listing *l, const struct listing_view *v, FILE *f);
-void listing_json(const struct listing *l, const struct listing_view *v, FILE *f);
+/* graph: of graphs, besides; or NULL. */
+void listing_text(const struct listing *l, const struct listing *graph,
+		  const struct listing_view *v, FILE *f);
+void listing_json(const struct listing *l, const struct listing *graph,
+		  const struct listing_view *v, FILE *f);
 
 #endif

@@ -91,9 +91,27 @@ static json_t *line_of(const struct listing *l, const struct listing_line *line)
 	return one;
 }
 
-void listing_json(const struct listing *l, const struct listing_view *v, FILE *f)
+static json_t *lines_of(const struct listing *l)
 {
-	json_t *streams = json_array(), *lines = json_array(), *all;
+	json_t *lines = json_array();
+
+	for (uint32_t i = 0; i < l->nline; i++)
+		json_array_append_new(lines, line_of(l, &l->line[i]));
+	return lines;
+}
+
+/* Under `graphs`: what is in graphs besides. */
+static json_t *graphs_of(const struct listing *l)
+{
+	return json_pack("{s:I, s:I, s:I, s:b, s:o}", "graphs", (json_int_t)l->graphs,
+			 "kernel_nodes", (json_int_t)l->launches, "listed", (json_int_t)l->nlaunch,
+			 "off", (int)l->off, "sequences", lines_of(l));
+}
+
+void listing_json(const struct listing *l, const struct listing *graph,
+		  const struct listing_view *v, FILE *f)
+{
+	json_t *streams = json_array(), *all;
 
 	for (uint32_t i = 0; i < l->nstream; i++)
 		json_array_append_new(streams,
@@ -101,13 +119,13 @@ void listing_json(const struct listing *l, const struct listing_view *v, FILE *f
 						(json_int_t)l->stream[i].handle, "launches",
 						(json_int_t)l->stream[i].launches, "loops",
 						l->stream[i].loops));
-	for (uint32_t i = 0; i < l->nline; i++)
-		json_array_append_new(lines, line_of(l, &l->line[i]));
 	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s*, s:o, s:o}", "launches",
 			(json_int_t)l->launches, "listed", (json_int_t)l->nlaunch, "timed",
 			(json_int_t)l->timed, "device_ns", (json_int_t)l->ns, "graph_kernels",
 			(json_int_t)l->graph_kernels, "graph_ns", (json_int_t)l->graph_ns,
-			"no_times", v->times_note, "streams", streams, "sequences", lines);
+			"no_times", v->times_note, "streams", streams, "sequences", lines_of(l));
+	if (all && (graph || l->graphs))
+		json_object_set_new(all, "graphs", graphs_of(graph ? graph : l));
 	if (all && v->inferred)
 		json_object_set_new(all, "inferred", inferred_json(v->inferred));
 	if (all)

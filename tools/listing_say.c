@@ -99,6 +99,11 @@ static void refused(const struct listing *l, const struct listing_line *line, st
 {
 	const struct listing_group *g = line->group;
 
+	if (g->off) {
+		text_add(t, "not fused as %s: %s: graphs are left alone; graphs = on fuses it",
+			 g->pattern->name, reason_word(g->why));
+		return;
+	}
 	text_add(t, "not fused as %s: %s: %s", g->pattern->name, reason_word(g->why),
 		 reason_text(g->why));
 	if (line->unknown != LISTING_NONE && l->kernel[line->unknown].name)

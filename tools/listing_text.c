@@ -40,7 +40,32 @@ static void widen(size_t *width, const char *s)
 		*width = have < WIDEST ? have : WIDEST;
 }
 
-static void head(const struct listing *l, const struct listing_view *v, FILE *f)
+/* What ran in graphs has times, but nobody knows of which node. */
+static void in_graphs(const struct listing *l, bool listed, FILE *f)
+{
+	char buf[256];
+	struct text t;
+
+	if (!l->graph_kernels)
+		return;
+	text_start(&t, buf, sizeof(buf));
+	text_count(&t, l->graph_kernels);
+	text_add(&t, " kernels more ran in graphs, in ");
+	text_time(&t, (double)l->graph_ns);
+	fprintf(f, "%s; %s.\n", buf,
+		listed ? "the graphs' nodes are listed, without times" : "they are not listed");
+}
+
+static void say_stream(const struct listing *l, uint32_t i, FILE *f)
+{
+	if (l->graphs)
+		fprintf(f, "nodes: %s\n", l->stream[i].loops);
+	else
+		fprintf(f, "stream %" PRIx64 ": %s\n", l->stream[i].handle, l->stream[i].loops);
+}
+
+static void head(const struct listing *l, const struct listing *graph, const struct listing_view *v,
+		 FILE *f)
 {
 	char buf[1024];
 	struct text t;
@@ -49,8 +74,14 @@ static void head(const struct listing *l, const struct listing_view *v, FILE *f)
 	if (v->source)
 		text_add(&t, "%s: ", v->source);
 	text_count(&t, l->launches);
-	text_add(&t, " launch%s of %u kernel%s on %u stream%s", l->launches == 1 ? "" : "es",
-		 l->nkernel, l->nkernel == 1 ? "" : "s", l->nstream, l->nstream == 1 ? "" : "s");
+	if (l->graphs)
+		text_add(&t, " kernel node%s of %u kernel%s in %u graph%s",
+			 l->launches == 1 ? "" : "s", l->nkernel, l->nkernel == 1 ? "" : "s",
+			 l->graphs, l->graphs == 1 ? "" : "s");
+	else
+		text_add(&t, " launch%s of %u kernel%s on %u stream%s",
+			 l->launches == 1 ? "" : "es", l->nkernel, l->nkernel == 1 ? "" : "s",
+			 l->nstream, l->nstream == 1 ? "" : "s");
 	if (l->ns) {
 		text_add(&t, ", ");
 		text_time(&t, (double)l->ns);
@@ -59,35 +90,27 @@ static void head(const struct listing *l, const struct listing_view *v, FILE *f)
 	fprintf(f, "%s\n", buf);
 	if (v->times_note)
 		fprintf(f, "No device times: %s\n", v->times_note);
-	if (l->ran && !l->timed)
+	if (l->ran && !l->timed && !l->graphs)
 		fprintf(f, "%" PRIu64 " device times cannot be tied to launches.\n", l->ran);
-	if (l->graph_kernels) {
-		text_start(&t, buf, sizeof(buf));
-		text_count(&t, l->graph_kernels);
-		text_add(&t, " kernels more ran in graphs, in ");
-		text_time(&t, (double)l->graph_ns);
-		fprintf(f, "%s; they are not listed.\n", buf);
-	}
+	in_graphs(l, graph || l->graphs, f);
 	if (l->launches > l->nlaunch)
 		fprintf(f, "Only the first %u launches are listed.\n", l->nlaunch);
 	if (l->failed)
 		fprintf(f, "Memory ran out: part of the recording is not listed.\n");
 	for (uint32_t i = 0; i < l->nstream && i < 8; i++)
 		if (l->stream[i].loops && *l->stream[i].loops)
-			fprintf(f, "stream %" PRIx64 ": %s\n", l->stream[i].handle,
-				l->stream[i].loops);
+			say_stream(l, i, f);
 	if (l->nstream > 8)
 		fprintf(f, "and %u more streams\n", l->nstream - 8);
 }
 
-void listing_text(const struct listing *l, const struct listing_view *v, FILE *f)
+static void lines(const struct listing *l, const struct listing_view *v, FILE *f)
 {
 	uint32_t n = l->nline < v->lines ? l->nline : v->lines;
 	size_t where = 0, kernels = 0, shape = 0, time = 0;
 	char verdict[VERDICT];
 	struct row r;
 
-	head(l, v, f);
 	for (uint32_t i = 0; i < n; i++) {
 		fill(l, &l->line[i], &r);
 		widen(&where, r.where);
@@ -109,4 +132,18 @@ void listing_text(const struct listing *l, const struct listing_view *v, FILE *f
 	}
 	if (l->nline > n)
 		fprintf(f, "and %u more sequences; --all lists them\n", l->nline - n);
+}
+
+void listing_text(const struct listing *l, const struct listing *graph,
+		  const struct listing_view *v, FILE *f)
+{
+	struct listing_view mine = {.lines = v->lines, .source = "In graphs"};
+
+	head(l, graph, v, f);
+	lines(l, v, f);
+	if (!graph)
+		return;
+	fputc('\n', f);
+	head(graph, NULL, &mine, f);
+	lines(graph, &mine, f);
 }

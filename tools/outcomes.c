@@ -22,8 +22,8 @@ struct outcomes *outcomes_new(void)
 	return calloc(1, sizeof(struct outcomes));
 }
 
-void outcomes_add(struct outcomes *o, const uint32_t *launch, unsigned n,
-		  const struct outcome_of *what)
+static void put(struct outcomes *o, const uint32_t *launch, unsigned n,
+		const struct outcome_of *what, bool last)
 {
 	struct entry *e = n <= PATTERN_MAX_NODES ? calloc(1, sizeof(*e)) : NULL, *old;
 
@@ -32,10 +32,25 @@ void outcomes_add(struct outcomes *o, const uint32_t *launch, unsigned n,
 	memcpy(e->launch, launch, n * sizeof(*launch));
 	e->what = *what;
 	HASH_FIND(hh, o->table, e->launch, sizeof(e->launch), old);
-	if (old)
-		free(e);
-	else
+	if (!old) {
 		HASH_ADD(hh, o->table, launch, sizeof(e->launch), e);
+		return;
+	}
+	if (last)
+		old->what = *what;
+	free(e);
+}
+
+void outcomes_add(struct outcomes *o, const uint32_t *launch, unsigned n,
+		  const struct outcome_of *what)
+{
+	put(o, launch, n, what, false);
+}
+
+void outcomes_set(struct outcomes *o, const uint32_t *launch, unsigned n,
+		  const struct outcome_of *what)
+{
+	put(o, launch, n, what, true);
 }
 
 const struct outcome_of *outcomes_find(const struct outcomes *o, const uint32_t *launch, unsigned n)

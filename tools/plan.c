@@ -8,6 +8,20 @@
 #include "tools/args.h"
 #include "tools/commands.h"
 
+static void print(const struct plan_result *r, const struct plan_result *graphs, bool json,
+		  FILE *out)
+{
+	if (json) {
+		plan_print_json(r, graphs, out);
+		return;
+	}
+	plan_print_text(r, out);
+	if (graphs && graphs != r) {
+		fputc('\n', out);
+		plan_print_text(graphs, out);
+	}
+}
+
 int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out)
 {
 	struct plan_result streams = {0}, graphs = {0}, *r;
@@ -23,9 +37,11 @@ int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *o
 		while (trace_next(t, &e))
 			planning_event(p, &e);
 		planning_finish(p);
-		r = graphs.graph ? &graphs : &streams;
-		plan_sort(r);
-		(json ? plan_print_json : plan_print_text)(r, out);
+		r = planning_is_graphs(&streams, &graphs, trace_is_recording(t)) ? &graphs
+										 : &streams;
+		plan_sort(&streams);
+		plan_sort(&graphs);
+		print(r, graphs.graph ? &graphs : NULL, json, out);
 		if (!sig_count() && !json)
 			fprintf(out,
 				"\nNo signatures are known: name the program's kernels in [kernel] "

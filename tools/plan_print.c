@@ -21,6 +21,17 @@ static struct counts count(const struct plan_result *r, const struct pattern *p)
 	return c;
 }
 
+/* Where in which graph, as reports have it. */
+static void json_place(const struct plan_group *g, json_t *to)
+{
+	json_t *nodes = json_array();
+
+	for (unsigned i = 0; i < g->pattern->nnode; i++)
+		json_array_append_new(nodes, json_integer((json_int_t)(g->launch[i] - g->first)));
+	json_object_set_new(to, "graph", json_integer(g->graph));
+	json_object_set_new(to, "nodes", nodes);
+}
+
 static json_t *json_groups(const struct plan_result *r)
 {
 	json_t *list = json_array();
@@ -35,6 +46,8 @@ static json_t *json_groups(const struct plan_result *r)
 				launches, "fused", g->why == REASON_NONE);
 		if (g->why)
 			json_object_set_new(one, "reason", json_string(reason_word(g->why)));
+		if (r->graph)
+			json_place(g, one);
 		json_array_append_new(list, one);
 	}
 	return list;
@@ -89,12 +102,21 @@ static json_t *json_known(const struct plan_result *r)
 	return list;
 }
 
-void plan_print_json(const struct plan_result *r, FILE *f)
+static json_t *json_graphs(const struct plan_result *r)
+{
+	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o}", "instantiated", (json_int_t)r->ngraph,
+			 "lost", (json_int_t)r->nlost, "kernel_nodes", (json_int_t)r->launches,
+			 "off", (int)r->off, "groups", json_groups(r), "summary", json_summary(r));
+}
+
+void plan_print_json(const struct plan_result *r, const struct plan_result *graphs, FILE *f)
 {
 	json_t *all = json_pack("{s:I, s:o, s:o, s:o, s:o}", "launches", (json_int_t)r->launches,
 				"groups", json_groups(r), "summary", json_summary(r), "known",
 				json_known(r), "unknown", json_unknown(r));
 
+	if (all && graphs)
+		json_object_set_new(all, "graphs", json_graphs(graphs));
 	if (all)
 		json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	fputc('\n', f);
@@ -132,6 +154,8 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 {
 	fprintf(f, "%" PRIu64 " %s\n", r->launches,
 		r->graph ? "kernel nodes in graphs" : "launches");
+	if (r->off)
+		fprintf(f, "As it was recorded, graphs were left alone; graphs = on fuses them.\n");
 	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
 		const struct pattern *p = pattern_get((enum pattern_id)i);
 		struct counts c = count(r, p);

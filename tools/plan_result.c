@@ -26,8 +26,26 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p = &r->group[r->ngroup++];
 	p->pattern = g->pattern;
 	p->why = why;
+	p->graph = r->number;
+	p->first = r->first;
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		p->launch[i] = g->member[i]->launch.index;
+}
+
+void plan_add_graph(struct plan_result *r, int64_t number)
+{
+	r->number = number;
+	r->first = r->launches;
+	if (room_for((void **)&r->place, r->nplace, sizeof(*r->place)))
+		r->place[r->nplace++] = (struct plan_place){number, r->launches};
+}
+
+uint64_t plan_first_node(const struct plan_result *r, int64_t number)
+{
+	for (size_t i = r->nplace; i-- > 0;)
+		if (r->place[i].number == number)
+			return r->place[i].first;
+	return UINT64_MAX;
 }
 
 void plan_add_launch(struct plan_result *r, const struct launch *l, uint64_t thread,
@@ -74,5 +92,6 @@ void plan_result_free(struct plan_result *r)
 	free(r->group);
 	free(r->unknown);
 	free(r->known);
+	free(r->place);
 	memset(r, 0, sizeof(*r));
 }

@@ -76,6 +76,11 @@ struct plan_streams *plan_streams_new(struct plan_result *r, const bool on[PATTE
 	return NULL;
 }
 
+const struct plan_memory *plan_streams_memory(const struct plan_streams *p)
+{
+	return p->memory;
+}
+
 void plan_streams_free(struct plan_streams *p)
 {
 	if (!p)
@@ -149,6 +154,7 @@ static void on_launch(struct plan_streams *p, const struct trace_event *e)
 	struct op op;
 
 	l.index = p->result->launches++;
+	p->result->captured += p->captures > 0;
 	if (!mine)
 		return;
 	why = decode_launch(&l, &op);

@@ -19,7 +19,8 @@ struct planning *planning_new(struct plan_result *streams, struct plan_result *g
 		return NULL;
 	p->graphs = graphs;
 	p->by_stream = plan_streams_new(streams, on);
-	p->graph = plan_graph_new(graphs, on);
+	if (p->by_stream)
+		p->graph = plan_graph_new(graphs, plan_streams_memory(p->by_stream), on);
 	if (p->by_stream && p->graph)
 		return p;
 	planning_free(p);
@@ -30,8 +31,7 @@ void planning_event(struct planning *p, const struct trace_event *e)
 {
 	switch (e->kind) {
 	case TRACE_GRAPH:
-		if (p->in_graph)
-			plan_graph_finish(p->graph);
+		plan_graph_begin(p->graph, e);
 		p->in_graph = p->graphs->graph = true;
 		return;
 	case TRACE_KERNEL:
@@ -65,4 +65,10 @@ void planning_free(struct planning *p)
 	plan_graph_free(p->graph);
 	plan_streams_free(p->by_stream);
 	free(p);
+}
+
+bool planning_is_graphs(const struct plan_result *streams, const struct plan_result *graphs,
+			bool recording)
+{
+	return graphs->graph && (!recording || streams->launches == streams->captured);
 }

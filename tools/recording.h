@@ -9,11 +9,11 @@
 struct recording {
 	struct trace *trace; /* owns the kernels */
 	struct plan_result streams, graphs;
-	struct listing *listing; /* of graphs, where the trace has any, as in plans */
+	struct listing *listing; /* of streams; of graphs, where these are what ran, as in plans */
+	struct listing *graph;   /* of graphs besides, or NULL */
 	struct times times;
-	struct outcomes *outcomes;
+	struct outcomes *outcomes, *graph_outcomes;
 	char no_times[256]; /* why there are no device times; "" if there are */
-	bool in_graphs;
 };
 
 /* 0; -1 if it cannot be opened or memory ran out (said so). Bad lines are counted by trace_errors.

@@ -17,7 +17,7 @@ struct trace {
 	gzFile f; /* reads plain files as they are */
 	long line;
 	unsigned errors;
-	bool ended;
+	bool ended, recording;
 	char *text; /* the current line */
 	size_t room;
 	json_t *json;
@@ -130,12 +130,21 @@ bool trace_next(struct trace *t, struct trace_event *e)
 		got = trace_line(t->json, t->kernels, &t->params, e, err, sizeof(err));
 		if (got < 0)
 			return bad_line(t, e, err);
-		if (!got)
+		if (!got) {
+			const char *k = json_string_value(json_object_get(t->json, "k"));
+
+			t->recording |= !strcmp(k, "version");
 			continue;
+		}
 		e->line = t->line;
 		return true;
 	}
 	return false;
+}
+
+bool trace_is_recording(const struct trace *t)
+{
+	return t->recording;
 }
 
 unsigned trace_errors(const struct trace *t)

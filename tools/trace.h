@@ -30,11 +30,12 @@ enum trace_kind {
 	TRACE_KERNEL, /* n */
 	TRACE_NODE,
 	TRACE_EDGE,
-	TRACE_SENT,    /* c: what a driver call stood for */
-	TRACE_RAN,     /* t: when its kernel ran */
-	TRACE_OUTCOME, /* g: what came of a group in the recorded process */
-	TRACE_CLOCK,   /* times: where device times come from, or why there are none */
-	TRACE_BAD,     /* a line that could not be read: anything may have happened here */
+	TRACE_SENT,     /* c: what a driver call stood for */
+	TRACE_RAN,      /* t: when its kernel ran */
+	TRACE_IN_GRAPH, /* gg: what came of a group in a graph, so far */
+	TRACE_OUTCOME,  /* g: what came of a group in the recorded process */
+	TRACE_CLOCK,    /* times: where device times come from, or why there are none */
+	TRACE_BAD,      /* a line that could not be read: anything may have happened here */
 };
 
 enum trace_memory {
@@ -58,13 +59,22 @@ struct trace_event {
 		const char *file;
 		uint64_t offset, bytes;
 	} code;
-	struct range range; /* ALLOC, FREE; CALL, where it frees one (else empty) */
-	unsigned flags;     /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
-	int device;         /* ALLOC */
-	unsigned from, to;  /* EDGE; flags: CUgraphDependencyType */
-	struct sent sent;   /* SENT; OUTCOME: launch, n */
-	struct ran ran;     /* RAN; name: of a kernel in a graph */
-	enum reason why;    /* OUTCOME */
+	struct trace_graph {
+		int64_t number;  /* of the exec, from 0 on; -1: not said */
+		bool child;      /* the graph of a child graph node of the graph before: of node */
+		unsigned in[2];  /* in[1] of its part in[0] */
+		bool off;        /* the recorded process left graphs alone */
+		const char *why; /* its nodes are not there; else NULL */
+	} graph;                 /* GRAPH; flags: of the call */
+	bool updatable;          /* KERNEL: the device may change the node */
+	struct range range;      /* ALLOC, FREE; CALL, where it frees one (else empty) */
+	unsigned flags;    /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
+	int device;        /* ALLOC */
+	unsigned from, to; /* EDGE; flags: 0 if it is a plain one */
+	struct sent sent;  /* SENT; OUTCOME: launch, n; IN_GRAPH: id of the exec, its nodes as
+			      launch, n */
+	struct ran ran;    /* RAN; name: of a kernel in a graph */
+	enum reason why;   /* OUTCOME, IN_GRAPH */
 	enum trace_state state;
 	bool launched; /* BAD: it was a line of kind l, lx or n */
 };
@@ -79,6 +89,9 @@ struct trace *trace_open(const char *path);
  * A line that cannot be read is named on stderr with what was expected, and counted.
  */
 bool trace_next(struct trace *t, struct trace_event *e);
+/* Did it have a version line so far: was it recorded by the library, all calls from the first on?
+ */
+bool trace_is_recording(const struct trace *t);
 unsigned trace_errors(const struct trace *t);
 /* Also frees the kernels. */
 void trace_close(struct trace *t);

@@ -190,7 +190,7 @@ static int list(const struct request *q, const char *path, const char *source)
 		v.times_note = r.no_times;
 	if (q->infer)
 		v.inferred = inferred = infer(path, r.listing, q->config);
-	(q->json ? listing_json : listing_text)(r.listing, &v, q->out);
+	(q->json ? listing_json : listing_text)(r.listing, r.graph, &v, q->out);
 	if (!sig_count() && !q->json)
 		fprintf(q->out, "\nNo signatures are known: name the program's kernels in [kernel] "
 				"sections.\n");

@@ -249,16 +249,49 @@ static int alloc(struct parse *s, json_t *line, struct trace_event *e)
 
 static int edge(struct parse *s, json_t *line, struct trace_event *e)
 {
-	int64_t from, to, type;
+	int64_t from, to, type, port;
 
 	if (number(s, line, "a", 0, INT32_MAX, -1, &from) ||
 	    number(s, line, "b", 0, INT32_MAX, -1, &to) ||
-	    number(s, line, "ty", 0, INT32_MAX, 0, &type))
+	    number(s, line, "ty", 0, INT32_MAX, 0, &type) ||
+	    number(s, line, "port", 0, INT32_MAX, 0, &port))
 		return -1;
 	e->from = (unsigned)from;
 	e->to = (unsigned)to;
-	e->flags = (unsigned)type;
+	e->flags = (unsigned)(type | port);
 	return 1;
+}
+
+static int graph(struct parse *s, json_t *line, struct trace_event *e)
+{
+	json_t *in = json_object_get(line, "in");
+	const char *opt = json_string_value(json_object_get(line, "opt"));
+	struct trace_graph *g = &e->graph;
+
+	if (number(s, line, "id", -1, INT32_MAX, -1, &g->number))
+		return -1;
+	g->why = json_string_value(json_object_get(line, "why"));
+	g->off = opt && !strcmp(opt, "off");
+	g->child = in != NULL;
+	for (size_t i = 0; in && i < 2; i++) {
+		json_t *n = json_array_get(in, i);
+
+		if (!json_is_integer(n) || json_integer_value(n) < 0 ||
+		    json_integer_value(n) > INT32_MAX)
+			return bad(s, "\"in\": expected [part, node]");
+		g->in[i] = (unsigned)json_integer_value(n);
+	}
+	return 1;
+}
+
+static int kernel_node(struct parse *s, json_t *line, struct trace_event *e)
+{
+	int64_t updatable;
+
+	if (number(s, line, "upd", 0, 1, 0, &updatable))
+		return -1;
+	e->updatable = updatable;
+	return launch(s, line, e);
 }
 
 int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params *p,
@@ -271,8 +304,8 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 		   {"alloc", TRACE_ALLOC}, {"free", TRACE_FREE},   {"stream", TRACE_STREAM},
 		   {"inst", TRACE_GRAPH},  {"n", TRACE_KERNEL},    {"node", TRACE_NODE},
 		   {"edge", TRACE_EDGE},   {"c", TRACE_SENT},      {"t", TRACE_RAN},
-		   {"g", TRACE_OUTCOME},   {"times", TRACE_CLOCK}, {"timer", TRACE_TIMER},
-		   {"version", -1}};
+		   {"g", TRACE_OUTCOME},   {"gg", TRACE_IN_GRAPH}, {"times", TRACE_CLOCK},
+		   {"timer", TRACE_TIMER}, {"version", -1}};
 	struct parse s = {p, kernels, err, errsize};
 	const char *k = json_string_value(json_object_get(line, "k"));
 	int64_t v, flags, type;
@@ -289,7 +322,8 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 	memset(e, 0, sizeof(*e));
 	e->kind = (enum trace_kind)row[i].kind;
 	e->name = json_string_value(json_object_get(line, "f"));
-	if (e->kind == TRACE_SENT || e->kind == TRACE_RAN || e->kind == TRACE_OUTCOME)
+	if (e->kind == TRACE_SENT || e->kind == TRACE_RAN || e->kind == TRACE_OUTCOME ||
+	    e->kind == TRACE_IN_GRAPH)
 		return trace_line_times(line, e, err, errsize);
 	if (number(&s, line, "t", 0, INT64_MAX, 0, &v) ||
 	    handle(&s, line, "st", &e->stream, &e->has_stream) ||
@@ -301,8 +335,11 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 	e->flags = (unsigned)(e->kind == TRACE_NODE ? type : flags);
 	switch (e->kind) {
 	case TRACE_LAUNCH:
-	case TRACE_KERNEL:
 		return launch(&s, line, e);
+	case TRACE_KERNEL:
+		return kernel_node(&s, line, e);
+	case TRACE_GRAPH:
+		return graph(&s, line, e);
 	case TRACE_ALLOC:
 		return alloc(&s, line, e);
 	case TRACE_FREE:

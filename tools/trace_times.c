@@ -91,6 +91,7 @@ static int outcome(json_t *line, struct trace_event *e, char *err, unsigned errs
 		[TRACE_FUSED] = "fused", [TRACE_CHECKED] = "checked", [TRACE_REFUSED] = "refused"};
 	const char *why = json_string_value(json_object_get(line, "why"));
 	int s = word(line, "is", is, 3);
+	json_int_t id = 0;
 
 	e->why = why ? reason_parse(why) : REASON_NONE;
 	if (s < 0 || !launches(line, &e->sent))
@@ -99,6 +100,9 @@ static int outcome(json_t *line, struct trace_event *e, char *err, unsigned errs
 	if (e->why == REASON_COUNT || (s == TRACE_REFUSED) != (e->why != REASON_NONE))
 		return bad(err, errsize, "\"why\": expected the reason of a refusal");
 	e->state = (enum trace_state)s;
+	if (e->kind == TRACE_IN_GRAPH && !integer(line, "id", INT32_MAX, &id))
+		return bad(err, errsize, "expected \"id\" of the executable graph");
+	e->sent.id = (uint32_t)id;
 	return 1;
 }
 

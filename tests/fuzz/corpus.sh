@@ -38,6 +38,23 @@ cat >"$out/plan/recording.jsonl" <<'EOF'
 {"k":"a","f":"cuMemFree_v2","lo":"0x1000","hi":"0x2000"}
 {"k":"free","lo":"0x1000","hi":"0x9000"}
 EOF
+# As the library writes graphs: an addition, a norm, a child graph; and one without nodes.
+cat >"$out/plan/graph.jsonl" <<'EOF'
+{"k":"version","v":1}
+{"k":"inst","f":"cuGraphInstantiateWithFlags","id":0,"flags":0,"opt":"off"}
+{"k":"n","f":"_Z12accum_kernelPfS_i","g":[2,1,1],"b":[64,1,1],"sm":0,"attrs":0,"ctx":1,"dev":0,"p":[[0,8,"0010000000000000"],[8,8,"0020000000000000"],[16,4,"80000000"]]}
+{"k":"n","f":"_Z14rmsnorm_kernelPfS_S_ii","g":[1,1,1],"b":[128,1,1],"sm":0,"attrs":0,"upd":1,"p":[[0,8,"0030000000000000"],[8,8,"0010000000000000"],[16,8,"0040000000000000"],[24,4,"80000000"],[28,4,"01000000"]]}
+{"k":"node","type":4}
+{"k":"edge","a":0,"b":1,"ty":0,"port":0}
+{"k":"edge","a":1,"b":2,"ty":1,"port":1}
+{"k":"inst","f":"cuGraphInstantiateWithFlags","id":0,"in":[0,2]}
+{"k":"n","f":"_Z12accum_kernelPfS_i","g":[2,1,1],"b":[64,1,1],"sm":0,"attrs":8,"x":[4,"00000000"]}
+{"k":"node","type":10}
+{"k":"edge","a":0,"b":1,"ty":0,"port":0}
+{"k":"gg","id":0,"f":"add_rmsnorm","is":"refused","why":"no-verdict","n":[0,1]}
+{"k":"inst","f":"cuGraphInstantiate_v2","id":1,"why":"it is too large"}
+{"k":"a","f":"cuGraphLaunch","st":"0x70"}
+EOF
 for f in "$build"/tests/unit/scan/* "$build"/tests/unit/purity-*; do
 	[ "$(stat -c %s "$f")" -le 100000 ] && cp "$f" "$out/scan/"
 done

@@ -132,6 +132,46 @@ static void test_others(void **arg)
 	unlink(path);
 }
 
+static void test_graph(void **arg)
+{
+	static const char text[] =
+		"{\"k\":\"inst\",\"f\":\"cuGraphInstantiate\",\"id\":3,\"flags\":4,\"opt\":"
+		"\"off\"}\n"
+		"{\"k\":\"n\",\"f\":\"k\",\"g\":[1,2,3],\"b\":[4,1,1],\"sm\":0,\"attrs\":0,"
+		"\"upd\":1,\"p\":[]}\n"
+		"{\"k\":\"edge\",\"a\":3,\"b\":4,\"ty\":0,\"port\":2}\n"
+		"{\"k\":\"inst\",\"f\":\"cuGraphInstantiate\",\"in\":[1,7]}\n"
+		"{\"k\":\"version\",\"v\":1}\n"
+		"{\"k\":\"inst\",\"f\":\"cuGraphInstantiate\",\"id\":4,\"why\":\"large\"}";
+	const char *path = write_lines(text, sizeof(text) - 1, false);
+	struct trace *t = trace_open(path);
+	struct trace_event e;
+
+	assert_true(trace_next(t, &e));
+	assert_int_equal(e.graph.number, 3);
+	assert_int_equal(e.flags, 4);
+	assert_true(e.graph.off && !e.graph.child && !e.graph.why);
+	assert_true(trace_next(t, &e));
+	assert_int_equal(e.kind, TRACE_KERNEL);
+	assert_true(e.updatable);
+	assert_int_equal(e.launch.grid[2], 3);
+	assert_true(trace_next(t, &e));
+	assert_int_equal(e.flags, 2); /* no plain edge */
+	assert_true(trace_next(t, &e));
+	assert_int_equal(e.graph.number, -1);
+	assert_true(e.graph.child && !e.graph.off);
+	assert_int_equal(e.graph.in[0], 1);
+	assert_int_equal(e.graph.in[1], 7);
+	assert_false(trace_is_recording(t));
+	assert_true(trace_next(t, &e));
+	assert_string_equal(e.graph.why, "large");
+	assert_true(trace_is_recording(t));
+	assert_false(trace_next(t, &e));
+	assert_int_equal(trace_errors(t), 0);
+	trace_close(t);
+	unlink(path);
+}
+
 /* Every kind of broken line: named by file and line with what was expected; the next one is read.
  */
 static void test_broken_lines(void **arg)
@@ -181,6 +221,13 @@ static void test_broken_lines(void **arg)
 		{"{\"k\":\"alloc\",\"lo\":\"0x2\",\"hi\":\"0x1\"}",
 		 "expected a range from \"lo\" to \"hi\"", false},
 		{"{\"k\":\"edge\",\"a\":1}", "\"b\": expected a number", false},
+		{"{\"k\":\"edge\",\"a\":1,\"b\":2,\"port\":-1}", "\"port\": expected a number",
+		 false},
+		{"{\"k\":\"inst\",\"id\":-2}", "\"id\": expected a number", false},
+		{"{\"k\":\"inst\",\"in\":[0]}", "\"in\": expected [part, node]", false},
+		{"{\"k\":\"inst\",\"in\":[0,-1]}", "\"in\": expected [part, node]", false},
+		{"{\"k\":\"n\",\"f\":\"k\",\"upd\":2}", "\"upd\": expected a number from 0 to 1",
+		 true},
 		{"{\"k\":\"version\",\"v\":99}", "\"v\": expected a number from 1 to 1", false},
 	};
 
@@ -286,5 +333,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_launch),       cmocka_unit_test(test_others),
 	cmocka_unit_test(test_broken_lines), cmocka_unit_test(test_long_line),
 	cmocka_unit_test(test_truncated),    cmocka_unit_test(test_missing),
+	cmocka_unit_test(test_graph),
 };
 UNIT_MAIN(tests)

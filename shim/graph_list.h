@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The groups of a graph one by one, for reports that list groups. */
+#ifndef AF_SHIM_GRAPH_LIST_H
+#define AF_SHIM_GRAPH_LIST_H
+
+#include <stdio.h>
+
+#include "matcher/group.h"
+
+struct graph_listed {
+	uint8_t pattern, why, nnode;
+	bool checked;
+	uint32_t
+		node[PATTERN_MAX_NODES]; /* of the graph's kernel nodes, as recordings count them */
+};
+
+struct graph_list {
+	struct graph_listed *item; /* malloc'ed */
+	unsigned n, room;
+	bool cut;
+};
+
+/* Does nothing (but `cut`) where memory runs out or there are too many. node: of each member. */
+void graph_list_add(struct graph_list *l, const struct pattern *p, const uint32_t *node,
+		    enum reason why, bool checked);
+bool graph_list_same(const struct graph_list *a, const struct graph_list *b);
+/* *to becomes *from, which is empty then. */
+void graph_list_move(struct graph_list *to, struct graph_list *from);
+void graph_list_free(struct graph_list *l);
+/* A JSON array. */
+void graph_list_json(const struct graph_list *l, FILE *f);
+
+#endif
