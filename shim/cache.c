@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -276,6 +277,22 @@ static void compact(void)
 		unlinkat(cache.dirfd, tmp, 0);
 }
 
+/* The flock, within a second: its holder may have been stopped, and a launch may wait for us. */
+static bool lock_soon(int fd)
+{
+	const struct timespec tick = {.tv_nsec = 5000000};
+
+	for (int i = 0; i < 200; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		nanosleep(&tick, NULL);
+	}
+	errno = ETIMEDOUT;
+	return false;
+}
+
 /* Opens for appending with the flock held on the file that bears the name now. */
 static int open_locked(struct stat *st)
 {
@@ -285,7 +302,11 @@ static int open_locked(struct stat *st)
 
 		if (fd < 0)
 			return -1;
-		if (!flock(fd, LOCK_EX) && !fstat(fd, st) &&
+		if (!lock_soon(fd)) {
+			close(fd);
+			return -1;
+		}
+		if (!fstat(fd, st) &&
 		    !fstatat(cache.dirfd, cache.file, &now, AT_SYMLINK_NOFOLLOW) &&
 		    now.st_ino == st->st_ino)
 			return fd;

@@ -56,7 +56,8 @@ static inline int verdict_state(const struct verdict *v)
 /* Counts changes of any verdict's state or rows. */
 uint64_t verdict_changes(void);
 
-/* Opens the cache and reads it, once; called when the first kernel with a decoder is met. */
+/* Opens the cache and reads it, once: when the first kernel with a decoder is met, or when our
+ * kernels are loaded and there is a cache. */
 void verdict_load(void);
 /* What the disk lets expect, of whatever program. Loads what it knows. */
 enum foreseen {

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/hash.h"
 #include "config/log.h"
+#include "shim/cache_dir.h"
 #include "shim/cache_profile.h"
 #include "shim/process.h"
 
@@ -110,6 +112,11 @@ void verdict_load(void)
 
 enum foreseen verdict_foreseen(void)
 {
+	char dir[4096];
+
+	/* Who has no cache is not given one, or told of it, before a kernel is known. */
+	if (cache_dir_resolve(process.config.opt.cache, dir, sizeof(dir)) || access(dir, F_OK))
+		return FORESEEN_NOTHING;
 	verdict_load();
 	return disk.foreseen;
 }

@@ -77,11 +77,8 @@ run threads 200
 ok "threads: held sequences complete" bigger "$(field "$AF_TMP/report" launches/fused)" 0
 
 # Half the adds begin no pair: a check that began at one of them must not be the last one.
-# (How many there are is also a matter of time: where the machine has other work, of another try.)
-for _ in 1 2 3; do
-	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 4000)
-	[ "$(field "$AF_TMP/report" patterns/add_rmsnorm/checked)" -gt 2 ] && break
-done
+# How many there are is also a matter of time: the run is long enough for many.
+got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 20000)
 ok "samples are taken again and again" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/checked)" 2
 
 # The way out: no call follows the held launch.

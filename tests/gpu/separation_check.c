@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 4 && !strcmp(argv[1], "play"))
 		return !play(&device, argv + 2);
-	count = argc > 1 ? (unsigned)atoi(argv[1]) : device.softgpu ? 3 : 12;
+	count = argc > 1 ? (unsigned)atoi(argv[1]) : device.softgpu ? 3 : 40;
 	state = argc > 2 ? (uint64_t)atoi(argv[2]) : 2;
 	for (unsigned t = 0; t < 3; t++)
 		for (unsigned l = 0; l < (device.softgpu ? 3 : 4); l++)
