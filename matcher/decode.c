@@ -32,6 +32,10 @@ void op_opaque(struct op *op)
 	op->noperand = op->nslot = 0;
 	op->rows = op->cols = 0;
 	op->eps = 0;
+	op->nscalar = 0;
+	op->compute = DT_NONE;
+	op->scalar[0] = 1;
+	op->scalar[1] = 0;
 }
 
 enum reason decode_launch(const struct launch *l, struct op *op)

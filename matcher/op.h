@@ -40,6 +40,7 @@ enum {
 	OP_MAX_DIMS = 4,
 	OP_MAX_OPERANDS = 8,
 	OP_MAX_SLOTS = 16,
+	OP_MAX_SCALARS = 2,
 };
 
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
@@ -72,9 +73,10 @@ struct slot {
 
 /*
  * rows x cols is the index space of a row op (a reduction runs along cols); an elementwise op has
- * rows = 1 and cols = its element count. The operands are all the memory the launch touches, as
- * far as the decoder knows; `vetted` says that something better than the decoder's word stands
- * behind that (a known family, or a probe), which crossing the op takes.
+ * rows = 1 and cols = its element count, and every operand of it has the sizes of out, with a
+ * stride of 0 where it is broadcast. The operands are all the memory the launch touches, as far as
+ * the decoder knows; `vetted` says that something better than the decoder's word stands behind that
+ * (a known family, or a probe), which crossing the op takes.
  */
 struct op {
 	enum opcode code;
@@ -84,6 +86,15 @@ struct op {
 	double eps; /* of a norm; valid if has_eps. Value as the kernel computes it in float. */
 	bool has_eps;
 	bool plus_one; /* a norm multiplies by 1 + weight */
+	/*
+	 * Numbers that the formula uses, as the kernel uses them, nscalar of them. add and sub: out
+	 * = in0 + scalar0 * in1 (1 without). Where in1 is absent (or in0, its left side), scalar0
+	 * stands for it, in add and sub times scalar1. scale: out = in0 * scalar0 + scalar1. fill:
+	 * out = scalar0. arange: scalar0 + i * scalar1. mean: sum * scalar0 (1 / cols without).
+	 */
+	uint8_t nscalar;
+	uint8_t compute; /* enum dtype of the arithmetic; DT_NONE: not known */
+	double scalar[OP_MAX_SCALARS];
 	struct operand operand[OP_MAX_OPERANDS];
 	struct slot slot[OP_MAX_SLOTS];
 };

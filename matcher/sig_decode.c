@@ -79,8 +79,14 @@ static enum reason read_args(const struct sig *s, const struct launch *l, struct
 			v->role[a->role] = read_extent(p, param->bytes);
 			break;
 		case ROLE_KIND_SCALAR:
-			op->eps = read_scalar(p, param->bytes);
-			op->has_eps = true;
+			if (a->role == ROLE_eps) {
+				op->eps = read_scalar(p, param->bytes);
+				op->has_eps = true;
+				break;
+			}
+			op->scalar[a->role - ROLE_scalar0] = read_scalar(p, param->bytes);
+			if (op->nscalar < a->role - ROLE_scalar0 + 1)
+				op->nscalar = (uint8_t)(a->role - ROLE_scalar0 + 1);
 			break;
 		default:
 			memcpy(&v->role[a->role], p, 8);
