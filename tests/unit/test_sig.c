@@ -22,7 +22,8 @@ static void test_bad_sections(void **arg)
 		{"match = a\nop = add\nargs = out in0 in1\ndtype = f32", "n is missing"},
 		{"match = a\nop = rmsnorm\nargs = out in0 weight\ndtype = f32", "cols is missing"},
 		{"match = a\nop = add\nargs = out in0 in1 count\ndtype = f32",
-		 "\"count\" is no argument role; there are -, @NAME, inout, out, in0, in1, in2, cond, index, weight"},
+		 "\"count\" is no argument role; there are -, @NAME, inout, out, in0, in1, in2, "
+		 "cond, index, weight"},
 		{"match = a\nop = add\nargs = out in0 in0 n\ndtype = f32", "in0 appears twice"},
 		{"match = a\nop = add\nargs = inout in0 n\ndtype = f32", "in0 appears twice"},
 		{"match = a\nop = add\nargs = out in0 in1:f33 n\ndtype = f32",
