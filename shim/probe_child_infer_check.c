@@ -58,18 +58,44 @@ static bool fits(const struct infer *i, const struct op *op)
 	return true;
 }
 
+/* Is it a launch that the program made? */
+static bool recorded(const struct infer *i, const struct infer_launch *l)
+{
+	for (unsigned k = 0; k < i->nlaunch; k++)
+		if (!memcmp(l, &i->launch[k], sizeof(*l)))
+			return true;
+	return false;
+}
+
+/* Counts a run of a launch that nobody made. False: it is one of those that fault. */
+static bool run_starts(struct infer *i)
+{
+	i->runs++;
+	for (unsigned k = 0; k < i->faults->n; k++)
+		if (i->faults->run[k] == i->runs)
+			return false;
+	*i->trying = i->runs;
+	return true;
+}
+
 enum infer_holds infer_try(struct infer *i, const struct infer_guess *g,
 			   const struct infer_launch *l, enum infer_family family)
 {
+	bool ran, ours = !recorded(i, l);
 	struct op op;
 
-	if (!infer_decode(i, i->section, l, &op))
+	/* Nothing runs any more after one that faulted. */
+	if (i->p->why || !infer_decode(i, i->section, l, &op))
 		return HOLDS_NOT;
 	if (!fits(i, &op))
 		return HOLDS_UNTRIED;
+	if (ours && !run_starts(i))
+		return HOLDS_NOT;
 	infer_fill(i, &op, family);
-	return infer_arena_run(i, l, false) && infer_agrees(i, &op, i->before, i->after,
-							    op.has_eps ? op.eps : g->eps, false)
+	ran = infer_arena_run(i, l, false);
+	if (ran)
+		*i->trying = 0;
+	return ran && infer_agrees(i, &op, i->before, i->after, op.has_eps ? op.eps : g->eps, false)
 		       ? HOLDS
 		       : HOLDS_NOT;
 }

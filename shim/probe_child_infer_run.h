@@ -27,6 +27,12 @@ struct infer_region {
 };
 enum { INFER_GUARD = 4096 };
 
+/* Runs at sizes that nobody recorded, by number, which faulted in an earlier process. */
+enum { INFER_FAULTS = 16 };
+struct infer_faults {
+	unsigned n, run[INFER_FAULTS];
+};
+
 struct infer {
 	struct probe *p;
 	struct infer_facts f; /* of launch[0] */
@@ -40,6 +46,9 @@ struct infer {
 	char *before, *after; /* host images of the arena */
 	char *first[2];       /* the same of the first run */
 	uint64_t seed;
+	const struct infer_faults *faults;
+	unsigned runs;    /* at sizes that nobody recorded, so far */
+	unsigned *trying; /* the one under way, for whoever waits; else 0 */
 	/* The constants of an OP_scale, once some run has told them: every other has the same. */
 	bool line_known;
 	double slope, shift;
@@ -110,7 +119,8 @@ bool infer_agrees(struct infer *i, const struct op *op, const char *before, cons
 /* Finds g->eps, g->eps_arg. False: it is no such norm after all. */
 bool infer_eps(struct infer *i, struct infer_guess *g);
 
-/* Runs a launch on such inputs: is it what i->section says of it, and g's eps? */
+/* Runs a launch on such inputs: is it what i->section says of it, and g's eps? A launch that was
+ * not recorded and faults holds not, but ends the process (see infer_faults). */
 enum infer_holds { HOLDS_NOT, HOLDS, HOLDS_UNTRIED /* it would not fit */ };
 enum infer_holds infer_try(struct infer *i, const struct infer_guess *g,
 			   const struct infer_launch *l, enum infer_family family);

@@ -2,8 +2,8 @@
 /*
  * Is the fused kernel worth it? The program's kernels and ours, in turn, launched in a row on the
  * arena. Where ours takes longer the profile says so, as it does after `autofuse trace`, and the
- * group is left alone at that number of rows. The program runs beside us, so only a clear
- * difference counts.
+ * group is left alone at that number of rows. The program runs beside us and the GPU takes turns
+ * between processes: rounds are short, and what counts is what the undisturbed ones took.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,11 @@
 #include "shim/probe_child.h"
 
 enum {
-	ROUNDS = 7,
-	LAUNCHES_MOST = 50,
-	ROUND_US = 4000, /* about as long as one kind is launched in a round */
+	ROUNDS = 33,
+	ROUNDS_LEAST = 8, /* of which a quarter is taken to be undisturbed */
+	LAUNCHES_MOST = 20,
+	ROUND_US = 200, /* about as long as one kind is launched in a round */
+	ALL_US = 200 * 1000,
 	SLOWER_PERCENT = 105,
 };
 
@@ -55,32 +57,35 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Fills in the medians. True if ours takes longer, by more than chance. */
-static bool slower(struct probe *p, struct timing *t, float *members, float *fused)
+/* Fills in what each takes undisturbed. True if ours takes longer, by more than chance. */
+static bool slower(struct probe *p, struct timing *t, unsigned *rounds, float *members,
+		   float *fused)
 {
-	float m[ROUNDS], f[ROUNDS];
-	unsigned n;
+	float m[ROUNDS], f[ROUNDS], all = 0;
+	unsigned n, r;
 
 	/* The first go warms up, the second says how many make a round. */
 	if (!once(p, t, 1, m, f) || !once(p, t, 1, m, f))
 		return false;
 	n = (unsigned)(ROUND_US / (m[0] > 1 ? m[0] : 1));
 	n = n < 1 ? 1 : n > LAUNCHES_MOST ? LAUNCHES_MOST : n;
-	for (unsigned r = 0; r < ROUNDS; r++)
+	for (r = 0; r < ROUNDS && (r < ROUNDS_LEAST || all < ALL_US); r++) {
 		if (!once(p, t, n, &m[r], &f[r]))
 			return false;
-	qsort(m, ROUNDS, sizeof(*m), by_value);
-	qsort(f, ROUNDS, sizeof(*f), by_value);
-	*members = m[ROUNDS / 2];
-	*fused = f[ROUNDS / 2];
-	/* The best rounds agree: one kind was not just interrupted more often. */
-	return *fused * 100 > *members * SLOWER_PERCENT && f[0] > m[0];
+		all += (float)n * (m[r] + f[r]);
+	}
+	*rounds = r;
+	qsort(m, r, sizeof(*m), by_value);
+	qsort(f, r, sizeof(*f), by_value);
+	*members = m[r / 4];
+	*fused = f[r / 4];
+	return f[0] * 100 > m[0] * SLOWER_PERCENT && *fused * 100 > *members * SLOWER_PERCENT;
 }
 
 void probe_time(struct probe *p)
 {
 	const char *forced = getenv("SOFTGPU_TIMES_COUNT");
-	struct profile_row row = {.key = p->key, .rows = p->group.rows, .samples = ROUNDS};
+	struct profile_row row = {.key = p->key, .rows = p->group.rows};
 	float members = 0, fused = 0;
 	struct timing t;
 
@@ -91,7 +96,7 @@ void probe_time(struct probe *p)
 	    p->cu.cuEventCreate(&t.between, CU_EVENT_DEFAULT) ||
 	    p->cu.cuEventCreate(&t.after, CU_EVENT_DEFAULT))
 		return;
-	p->slower = slower(p, &t, &members, &fused);
+	p->slower = slower(p, &t, &row.samples, &members, &fused);
 	log_debug("probe: the program's kernels %.2f us, ours %.2f us at %lld rows",
 		  (double)members, (double)fused, (long long)row.rows);
 	if (!p->slower)

@@ -269,12 +269,25 @@ static void check_answer(const struct question *q, const char *name, const char 
 	check(q);
 }
 
-static void judge(const struct check *c, const struct ask *a)
+static char *slower(const struct ask *a)
+{
+	return strstr(a->answer, " slower");
+}
+
+/* Eight processes at a time are no place to measure times in. */
+static void judge(const struct check *c, struct ask *a)
 {
 	const struct question *q = &c->q;
 	struct candidate want = expected(q, on_softgpu()), got;
 	char name[256], what[640], wanted[CANDIDATE_NAME_MAX];
 
+	if (slower(a)) {
+		struct ask again = {.request = a->request};
+
+		ask_all(&again, 1);
+		if (!slower(&again))
+			*slower(a) = '\0';
+	}
 	if (c->name) {
 		result(!strncmp(a->answer, c->begins, strlen(c->begins)), c->name, a->answer);
 	} else {

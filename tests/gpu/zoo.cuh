@@ -221,11 +221,22 @@ extern "C" __global__ void ZOO(thread_f32)(float *out, const float *x, const flo
 		out[i] = w[i] * (s * x[i]);
 }
 
+/* A GPU faults where it is read from an address that is no multiple of the access; one of software
+ * does as it is told. */
+#ifdef __CUDACC__
+#define ZOO_ALIGNED(p, bytes)
+#else
+#define ZOO_ALIGNED(p, bytes)       \
+	if ((size_t)(p) % (bytes))  \
+	__trap()
+#endif
+
 /* Four at a time: summed up first; added one by one; in an accumulator each. n % 4 singly. */
 #define ZOO_VEC4(name, declare, accumulate, total)                                                 \
 	ZOO_KERNEL(name, float)                                                                    \
 	{                                                                                          \
 		ZOO_ROW(float);                                                                    \
+		ZOO_ALIGNED(x, 16);                                                                \
 		declare;                                                                           \
 		for (int i = threadIdx.x; i < n / 4; i += blockDim.x) {                            \
 			float4 v = ((const float4 *)x)[i];                                         \
@@ -285,6 +296,7 @@ ZOO_KERNEL(contig_f32, float)
 ZOO_KERNEL(pair_bf16, zoo_bf16)
 {
 	ZOO_ROW(zoo_bf16);
+	ZOO_ALIGNED(x, 4);
 	for (int i = threadIdx.x; i < n / 2; i += blockDim.x) {
 		float2 v = __bfloat1622float2(((const __nv_bfloat162 *)x)[i]);
 
