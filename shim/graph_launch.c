@@ -220,7 +220,9 @@ CUresult graph_launch(CUgraphExec exec, CUstream stream, bool ptsz)
 	if (capturing(&c)) {
 		r = send(exec, &c);
 	} else {
-		if ((ptsz ? real.cuStreamGetId_ptsz : real.cuStreamGetId)(stream, &c.id))
+		bool plain = s->alone && s->last == FORM_OWN; /* nothing to order */
+
+		if (plain || (ptsz ? real.cuStreamGetId_ptsz : real.cuStreamGetId)(stream, &c.id))
 			c.id = 0;
 		r = launch(s, choose(s, &c), &c);
 	}

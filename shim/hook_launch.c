@@ -22,6 +22,7 @@ enum {
 	DULL_AFTER = 1024, /* launches of a kernel that led to nothing */
 	DULL_LOOK = 17,    /* so many in a row are looked at then, of ... */
 	DULL_PERIOD = 257, /* so many: odd, as what loops do is mostly even */
+	CAPTURED_LOOK = 64, /* launches of a kernel during captures that are looked at */
 };
 
 /* One launch as the program made it. `own` first: the window calls back with it. */
@@ -153,17 +154,21 @@ static bool concerns(const struct kernel_rec *rec)
 
 /*
  * Nothing has come of the last launches that began like this one (their groups never completed, or
- * are refused for good): only some are still looked at. Not while anything is open, and not where
- * each group is to be listed.
+ * are refused for good), or nothing can, as a capture is under way: only some are still looked at.
+ * Not while anything is open, and not where each group is to be listed.
  */
 static bool dull(struct kernel_rec *rec)
 {
-	unsigned idle = __atomic_add_fetch(&rec->idle, 1, __ATOMIC_RELAXED);
+	bool captures = __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
+	unsigned *count = captures ? &rec->captured : &rec->idle;
+	unsigned n = __atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 
-	if (idle < DULL_AFTER || idle % DULL_PERIOD < DULL_LOOK || record_on || report_listing() ||
-	    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+	if (captures ? n <= CAPTURED_LOOK : n < DULL_AFTER || n % DULL_PERIOD < DULL_LOOK)
 		return false;
-	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
+	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return false;
+	if (!captures) /* those are the graph's business */
+		__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -11,6 +11,8 @@
  *   graph_random reset                    the device is reset with executable graphs in use
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
+ *
+ * With GRAPH_RANDOM_VERBOSE in the environment, cases say on stderr what they do, and wait for it.
  */
 #include <cstdint>
 #include <cstdio>
@@ -280,6 +282,23 @@ static bool races(const std::vector<struct node> &nodes, size_t i, const struct 
 	return false;
 }
 
+static const bool verbose = getenv("GRAPH_RANDOM_VERBOSE");
+#define SAY(...) (verbose ? (void)fprintf(stderr, __VA_ARGS__) : (void)0)
+
+static void say_node(size_t i, const struct node &n)
+{
+	static const char *const name[] = {"add",  "norm", "silu", "mul",   "mix",
+					   "copy", "fill", "host", "empty", "child"};
+
+	SAY("  %zu %s out %u a %u b %u value %g after", i, name[n.what.kind], n.what.out, n.what.a,
+	    n.what.b, (double)n.what.value);
+	for (unsigned a : n.after)
+		SAY(" %u", a);
+	for (const struct what &w : n.child)
+		SAY(" [%s out %u a %u b %u]", name[w.kind], w.out, w.a, w.b);
+	SAY("\n");
+}
+
 static uint64_t checksum()
 {
 	std::vector<uint32_t> host(ELEMENTS);
@@ -361,16 +380,20 @@ static void set_params(struct subject &s)
 		r = cudaGraphExecHostNodeSetParams(s.exec, n.handle, &p);
 	}
 	answer(s, r);
+	SAY("set_params: %d\n", (int)r);
 	if (r == cudaSuccess)
 		n.what = w;
+	say_node(i, n);
 }
 
 static void toggle(struct subject &s)
 {
-	struct node &n = s.nodes[rnd((unsigned)s.nodes.size())];
+	size_t i = rnd((unsigned)s.nodes.size());
+	struct node &n = s.nodes[i];
 	cudaError_t r = cudaGraphNodeSetEnabled(s.exec, n.handle, !n.what.enabled);
 
 	answer(s, r);
+	SAY("toggle %zu: %d\n", i, (int)r);
 	if (r == cudaSuccess)
 		n.what.enabled = !n.what.enabled;
 }
@@ -401,6 +424,9 @@ static void update(struct subject &s)
 	r = cudaGraphExecUpdate(s.exec, g, &info);
 	answer(s, r);
 	s.answers += '/' + std::to_string((int)info.result);
+	SAY("update: %d, result %d\n", (int)r, (int)info.result);
+	for (size_t i = 0; i < nodes.size(); i++)
+		say_node(i, nodes[i]);
 	CHECK(cudaGraphDestroy(g));
 	if (r != cudaSuccess)
 		return;
@@ -456,10 +482,20 @@ static void one_case(unsigned seed, unsigned pause_us)
 		s.graph_gone = true;
 	}
 	fprintf(out, "%u:", seed);
+	SAY("case %u\n", seed);
+	for (size_t i = 0; i < s.nodes.size(); i++)
+		say_node(i, s.nodes[i]);
 	for (unsigned launch = 0; launch < 6; launch++) {
 		/* Some launches follow each other, on whatever streams. */
-		for (unsigned i = 0, n = 1 + rnd(3); i < n; i++)
-			answer(s, cudaGraphLaunch(s.exec, world.stream[rnd(STREAMS)]));
+		for (unsigned i = 0, n = 1 + rnd(3); i < n; i++) {
+			cudaError_t r = cudaGraphLaunch(s.exec, world.stream[rnd(STREAMS)]);
+
+			answer(s, r);
+			if (verbose) {
+				SAY("launch: %d\n", (int)r);
+				CHECK(cudaDeviceSynchronize());
+			}
+		}
 		if (rnd(2)) {
 			fprintf(out, " %016llx", (unsigned long long)checksum());
 			if (pause_us)

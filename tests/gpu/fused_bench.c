@@ -185,9 +185,10 @@ static void ours(const struct run *r, const char *candidate, double copy)
 
 int main(int argc, char **argv)
 {
-	static const int64_t shape[][2] = {{4096, 4096}, {4096, 8192}, {4096, 16384}, {16384, 8192},
-					   {1, 4096},    {1, 8192},    {32, 4096},    {65536, 128},
-					   {1, 131072},  {256, 131072}};
+	static const int64_t shape[][2] = {
+		{4096, 4096}, {4096, 8192}, {4096, 16384}, {16384, 8192}, {1, 4096},
+		{1, 8192},    {32, 4096},   {65536, 128},  {1, 131072},   {256, 131072},
+		{1, 288},     {1, 2048},    {3, 37}};
 	static const char *const norm[] = {
 		"t256-desc-firstdesc/div-rsqrt-xs.w", "t1024-asc-serial/div-rcpsqrt-xs.w",
 		"t1024-v4-p4-desc-firstdesc/div-rsqrt-xs.w", "t512-desc-halving/fma-rsqrt-x.sw"};
@@ -218,7 +219,7 @@ int main(int argc, char **argv)
 	GPU(cuEventCreate(&t0, CU_EVENT_DEFAULT));
 	GPU(cuEventCreate(&t1, CU_EVENT_DEFAULT));
 	for (unsigned t = 0; t < 2; t++)
-		for (unsigned i = 0; i < (gpu.soft ? 1 : 10); i++)
+		for (unsigned i = 0; i < (gpu.soft ? 1 : sizeof(shape) / sizeof(*shape)); i++)
 			for (unsigned p = 0; p < 2; p++) {
 				struct run r;
 				double copy;
