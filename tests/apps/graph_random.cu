@@ -12,7 +12,8 @@
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
  *
- * With GRAPH_RANDOM_VERBOSE in the environment, cases say on stderr what they do, and wait for it.
+ * With GRAPH_RANDOM_VERBOSE in the environment, cases say on stderr what they do, and wait for it;
+ * with GRAPH_RANDOM_CALM they wait for the device before they switch a node on or off.
  */
 #include <cstdint>
 #include <cstdio>
@@ -388,9 +389,14 @@ static void set_params(struct subject &s)
 
 static void toggle(struct subject &s)
 {
+	static const bool calm = getenv("GRAPH_RANDOM_CALM");
 	size_t i = rnd((unsigned)s.nodes.size());
 	struct node &n = s.nodes[i];
-	cudaError_t r = cudaGraphNodeSetEnabled(s.exec, n.handle, !n.what.enabled);
+	cudaError_t r;
+
+	if (calm)
+		CHECK(cudaDeviceSynchronize());
+	r = cudaGraphNodeSetEnabled(s.exec, n.handle, !n.what.enabled);
 
 	answer(s, r);
 	SAY("toggle %zu: %d\n", i, (int)r);

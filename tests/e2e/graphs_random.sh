@@ -6,7 +6,7 @@
 if [ "$AF_BACKEND" = soft ]; then
 	pause=4000 cases=400
 else
-	pause=2000 cases=1500
+	pause=2000 cases=600
 fi
 report=$AF_TMP/report
 graph() { field "$report" "graphs/$1"; }
