@@ -71,7 +71,7 @@ void graph_check_launched(struct side *s, bool launched)
 		if (!launched)
 			continue;
 		/* The answer comes later; until then others need not stand back for it. */
-		c->verdict->sampled_at = c->verdict->fused;
+		c->verdict->unchecked = 0;
 		if (c->rows >= c->verdict->due)
 			c->verdict->due = 0;
 		if (c->signal)

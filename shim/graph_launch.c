@@ -167,6 +167,8 @@ static void count(struct side *s, enum graph_form f)
 		s->until = s->launches[FORM_OWN] + s->launches[FORM_CHECK];
 	for (unsigned i = 0; i < s->ngroup; i++)
 		s->group[i].verdict->fused++;
+	for (unsigned i = 0; i < s->nverdict; i++)
+		s->verdict[i].verdict->unchecked++;
 }
 
 static CUresult launch(struct side *s, enum graph_form f, const struct call *c)

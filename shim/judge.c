@@ -41,7 +41,7 @@ bool judge_wants_check_of(const struct verdict *v, int64_t rows)
 	if (state == VERDICT_USABLE)
 		return (v->due && rows >= v->due) || o->verify == VERIFY_ALWAYS ||
 		       (o->verify == VERIFY_SAMPLE &&
-			v->fused - v->sampled_at >= (unsigned long)o->sample_every);
+			v->unchecked >= (unsigned long)o->sample_every);
 	return state == VERDICT_CHECKING;
 }
 

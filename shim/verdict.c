@@ -246,7 +246,7 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 	v->checks++;
 	if (rows >= v->due)
 		v->due = 0;
-	v->sampled_at = v->fused;
+	v->unchecked = 0;
 	if (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE) {
 		bool news = rows > v->rows || v->state == VERDICT_CHECKING;
 

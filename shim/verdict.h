@@ -29,16 +29,17 @@ struct verdict {
 	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member */
 	const struct pattern *pattern;
 	int64_t cols;
-	int state;                     /* enum verdict_state, atomic */
-	enum reason why;               /* REJECTED */
-	int64_t rows;                  /* largest number of rows proven; atomic */
-	struct candidate candidate;    /* from CHECKING on */
-	unsigned checks;               /* live checks passed in this process */
-	unsigned long long fused;      /* substitutions in this process */
-	unsigned long long sampled_at; /* value of `fused` at the last live check */
-	int64_t due;     /* rows beyond the proven ones that want a live check; 0: none */
-	unsigned passed; /* CHECKING: live checks passed, in earlier processes too */
-	bool noted;      /* verdict_wants has left its note for later processes */
+	int state;                  /* enum verdict_state, atomic */
+	enum reason why;            /* REJECTED */
+	int64_t rows;               /* largest number of rows proven; atomic */
+	struct candidate candidate; /* from CHECKING on */
+	unsigned checks;            /* live checks passed in this process */
+	unsigned long long fused;   /* substitutions in this process */
+	unsigned long long
+		unchecked; /* times it was used since the last live check; a graph counts as one */
+	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
+	unsigned passed;   /* CHECKING: live checks passed, in earlier processes too */
+	bool noted;        /* verdict_wants has left its note for later processes */
 	unsigned seen,
 		gap; /* the site's `begins` when it was last seen, and since the time before */
 	bool marked; /* the crash marker is on disk */

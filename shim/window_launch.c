@@ -76,7 +76,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 	} else {
 		check_run(&w->check, w->ours, w->stream, &w->checked, w->verdict);
 		/* The answer comes later; until then others need not stand back for it. */
-		w->verdict->sampled_at = w->verdict->fused;
+		w->verdict->unchecked = 0;
 		w->verdict->due = 0;
 	}
 	return r;

@@ -141,6 +141,7 @@ bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct
 		return false;
 	}
 	v->fused++;
+	v->unchecked++;
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
 	__atomic_fetch_add(&report_counts.removed, v->pattern->nnode, __ATOMIC_RELAXED);
