@@ -18,10 +18,10 @@
 #include "shim/window_launch.h"
 
 enum {
-	PARAMS_MAX = 4096, /* bytes of parameters a decoder ever looks at */
-	DULL_AFTER = 1024, /* launches of a kernel that led to nothing */
-	DULL_LOOK = 17,    /* so many in a row are looked at then, of ... */
-	DULL_PERIOD = 257, /* so many: odd, as what loops do is mostly even */
+	PARAMS_MAX = 4096,  /* bytes of parameters a decoder ever looks at */
+	DULL_AFTER = 1024,  /* launches of a kernel that led to nothing */
+	DULL_LOOK = 17,     /* so many in a row are looked at then, of ... */
+	DULL_PERIOD = 257,  /* so many: odd, as what loops do is mostly even */
 	CAPTURED_LOOK = 64, /* launches of a kernel during captures that are looked at */
 };
 
