@@ -143,7 +143,7 @@ static void keep(const struct probe *p)
 static void probe(struct probe *p)
 {
 	if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
-	    probe_search(p) && probe_confirm(p))
+	    probe_scale(p) && probe_search(p) && probe_unscale(p) && probe_confirm(p))
 		probe_time(p);
 }
 
