@@ -69,7 +69,7 @@ struct probe {
 	struct probe_driver cu;
 	CUstream stream;
 	CUmodule ours;
-	CUfunction function[FUSED_KERNELS_MAX]; /* as fused_kernels */
+	CUfunction function[FUSED_KERNELS_MAX]; /* as fused_kernels, once launched */
 	struct fused_device limits;
 	unsigned cc;
 	bool softgpu; /* there, NaNs are equal whatever their bits */
@@ -82,6 +82,7 @@ struct probe {
 	size_t arena_bytes;
 	int64_t plain_rows; /* as many of the program's as are good to run at once */
 	enum probe_scale scale;
+	int64_t proven_rows; /* candidates were compared on so many at once */
 
 	/* The answer. */
 	enum reason why;
@@ -156,7 +157,8 @@ bool probe_purity(struct probe *p);    /* what the code shows, before it runs */
 bool probe_behaviour(struct probe *p); /* runs alike, stays within its operands, no hidden state */
 /* Where elements stand for themselves, an arena with more of them than the program may have. */
 bool probe_scale(struct probe *p);
-bool probe_unscale(struct probe *p);
+bool probe_unscale(struct probe *p); /* back again, after the search */
+bool probe_plain(struct probe *p);   /* the same, when nothing was compared */
 bool probe_search(struct probe *p);  /* exactly one candidate left, up to equivalence: p->winner */
 bool probe_confirm(struct probe *p); /* the winner in the program's own arrangement of memory */
 /* Afterwards: p->slower, kept in the profile. Nothing is said where nothing can be measured. */

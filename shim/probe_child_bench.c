@@ -123,7 +123,7 @@ bool bench_batch_rows(struct probe *p, struct probe_batch *b, int64_t rows)
 
 bool bench_batch(struct probe *p, struct probe_batch *b)
 {
-	enum { ELEMENTS_SILU = 1 << 16 }; /* the arena repeats them */
+	enum { ELEMENTS_SILU = 1 << 15 }; /* the arena repeats them */
 	int64_t most = ELEMENTS_SILU / p->group.cols, rows = p->group.rows;
 
 	if (p->group.pattern == &pattern_silu_mul && rows > most)

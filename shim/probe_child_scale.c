@@ -8,6 +8,13 @@
 #include "config/log.h"
 #include "shim/probe_child_search.h"
 
+bool probe_plain(struct probe *p)
+{
+	return (p->arena && p->group.rows == p->plain_rows) ||
+	       probe_arena_size(p, p->plain_rows) == PROBE_SIZED ||
+	       probe_fail(p, REASON_NO_VERDICT, "the program's own size does not come back");
+}
+
 bool probe_scale(struct probe *p)
 {
 	if (p->group.pattern != &pattern_silu_mul)
@@ -32,12 +39,13 @@ bool probe_scale(struct probe *p)
 	}
 	log_debug("probe: no other sizes: %lld elements a launch",
 		  (long long)(p->asked.rows * p->asked.cols));
-	return probe_unscale(p);
+	return probe_plain(p);
 }
 
 bool probe_unscale(struct probe *p)
 {
-	return (p->arena && p->group.rows == p->plain_rows) ||
-	       probe_arena_size(p, p->plain_rows) == PROBE_SIZED ||
-	       probe_fail(p, REASON_NO_VERDICT, "the program's own size does not come back");
+	/* On so many the winner was compared. */
+	if (p->group.rows > p->proven_rows)
+		p->proven_rows = p->group.rows;
+	return probe_plain(p);
 }

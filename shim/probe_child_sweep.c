@@ -15,7 +15,7 @@
 enum {
 	ELEMENTS_LEAST = 1 << 18,
 	ELEMENTS_SOFTGPU = 1 << 14,
-	CHUNKS_SOFTGPU = 16,
+	GATES_SOFTGPU = 1 << 18,
 	LAUNCHES = 4096, /* of the program's own size */
 	LAUNCHES_SOFTGPU = 64,
 };
@@ -40,7 +40,7 @@ static bool enlarge(struct probe *p)
 		}
 	log_debug("probe: no sizes or no memory for more elements");
 	p->scale = PROBE_SCALE_NONE;
-	return probe_unscale(p);
+	return probe_plain(p);
 }
 
 /* Adds up what a row of chunks gave. */
@@ -113,10 +113,13 @@ static struct stretch all_floats(const struct sweep *w)
 {
 	const struct probe *p = w->p;
 	uint64_t whole = (SWEEP_FLOATS + (uint64_t)w->elements - 1) / (uint64_t)w->elements;
-	uint64_t most = p->scale == PROBE_SCALE_NONE ? (p->softgpu ? LAUNCHES_SOFTGPU : LAUNCHES)
-						     : (p->softgpu ? CHUNKS_SOFTGPU : SWEEP_FLOATS);
-	struct stretch t = {.step = 1, .chunks = (int64_t)(whole < most ? whole : most)};
+	uint64_t most = p->scale == PROBE_SCALE_NONE ? LAUNCHES : SWEEP_FLOATS;
+	uint64_t few = GATES_SOFTGPU / (uint64_t)w->elements + 1;
+	struct stretch t = {.step = 1};
 
+	if (p->softgpu)
+		most = few < LAUNCHES_SOFTGPU ? few : LAUNCHES_SOFTGPU;
+	t.chunks = (int64_t)(whole < most ? whole : most);
 	if (whole > most)
 		t.step = (uint32_t)(SWEEP_FLOATS / (most * (uint64_t)w->elements));
 	return t;
@@ -139,6 +142,7 @@ static bool forced(const struct sweep *w, struct stretch *t)
 
 static bool sweep_all(struct sweep *w)
 {
+	struct probe *p = w->p;
 	struct stretch t = all_floats(w);
 	unsigned before = w->s->n;
 	bool whole = t.step == 1, left;
@@ -147,13 +151,15 @@ static bool sweep_all(struct sweep *w)
 		return false;
 	if (left && forced(w, &t) && !go_through(w, &t, &left))
 		return false;
-	if (!left && w->p->close && !w->s->close) { /* the next search may */
+	if (!left && p->close && !w->s->close) { /* the next search may */
 		w->s->n = 0;
 		return true;
 	}
 	if (!left)
 		return sweep_say_where(w, &t);
 	w->s->table = whole && !w->s->close;
+	if (w->theirs.rows > p->proven_rows)
+		p->proven_rows = w->theirs.rows;
 	log_debug("probe: %llu gates, %s: %u of %u candidates left", sweep_tried(w),
 		  whole ? "all there are" : "from all over the floats", w->s->n, before);
 	return true;
