@@ -6,11 +6,11 @@
  * many elements as that takes, and on the software GPU, gates from all over the floats are tried
  * instead, a bounded number of them. SOFTGPU_SWEEP (tests/softgpu/README.md) adds a stretch there.
  */
+#include "shim/probe_child_sweep.h"
+
 #include <stdlib.h>
 
 #include "config/log.h"
-#include "fused/check.h"
-#include "shim/probe_child_sweep.h"
 
 enum {
 	ELEMENTS_LEAST = 1 << 18,
