@@ -78,8 +78,8 @@ bool search_silu(struct search *s)
 		before = s->n;
 		if (!search_filter(s, &s->many, PROBE_FAMILY_exact))
 			return false;
-		if (s->many.type != DT_f32) {
-			s->table = !s->close && search_allowed(s->p, PROBE_FAMILY_exact);
+		if (s->many.type != DT_f32 && !s->close) {
+			s->table = search_allowed(s->p, PROBE_FAMILY_exact);
 			break;
 		}
 		if (i && (s->n == before || !search_ambiguous(s, &other)))

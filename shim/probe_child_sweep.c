@@ -20,27 +20,31 @@ enum {
 	LAUNCHES_SOFTGPU = 64,
 };
 
-/* The arena with as many rows as there is memory for. */
-static bool enlarge(struct probe *p)
+/* Memory for as many elements as there is any for. */
+static bool enlarge(struct sweep *w)
 {
+	struct probe *p = w->p;
 	int64_t most = p->softgpu ? ELEMENTS_SOFTGPU : SWEEP_ELEMENTS,
 		least = p->softgpu ? 1 : ELEMENTS_LEAST;
+	enum probe_sized sized;
 
-	if (p->scale == PROBE_SCALE_NONE)
-		return true;
-	for (int64_t n = most; n >= least; n /= 2)
-		switch (probe_arena_size(
-			p, probe_rows_near(p, (n + p->group.cols - 1) / p->group.cols))) {
-		case PROBE_SIZED:
-			return true;
-		case PROBE_SIZED_FAILED:
-			return false;
-		default:
+	for (int64_t n = most; p->scale != PROBE_SCALE_NONE && n >= least; n /= 2) {
+		n = n < p->group.cols ? p->group.cols : n;
+		sized = probe_arena_size(p, probe_rows_near(p, n / p->group.cols));
+		if (sized == PROBE_SIZED)
+			sized = sweep_open(w);
+		if (sized == PROBE_SIZED || sized == PROBE_SIZED_FAILED)
+			return sized == PROBE_SIZED;
+		if (sized == PROBE_SIZED_NEVER || n == p->group.cols)
 			break;
-		}
-	log_debug("probe: no sizes or no memory for more elements");
+	}
+	if (p->scale != PROBE_SCALE_NONE)
+		log_debug("probe: no sizes or no memory for more elements");
 	p->scale = PROBE_SCALE_NONE;
-	return probe_plain(p);
+	if (!probe_plain(p))
+		return false;
+	return sweep_open(w) == PROBE_SIZED ||
+	       probe_fail(p, REASON_NO_VERDICT, "no memory to compare every float in");
 }
 
 /* Adds up what a row of chunks gave. */
@@ -186,7 +190,7 @@ bool search_sweep(struct search *s)
 	}
 	for (unsigned i = 0; i < SWEEP_MOST; i++)
 		w.chunk[i] = -1;
-	ok = enlarge(p) && sweep_open(&w) && sweep_all(&w);
+	ok = enlarge(&w) && sweep_all(&w);
 	sweep_close(&w);
 	/* The search goes on with what it began with. */
 	p->scale = scale;

@@ -51,8 +51,8 @@ static inline unsigned long long sweep_tried(const struct sweep *w)
 	return w->tried < SWEEP_FLOATS ? w->tried : SWEEP_FLOATS;
 }
 
-/* On the arena as it is (probe_child_sweep_run.c). */
-bool sweep_open(struct sweep *w);
+/* Memory of ours beside the arena as it is; TOO_LARGE leaves none (probe_child_sweep_run.c). */
+enum probe_sized sweep_open(struct sweep *w);
 void sweep_close(struct sweep *w);
 /* Queues a chunk through the program's kernels and all candidates; counts: SWEEP_MOST or fewer of
  * struct sweep_counts. */

@@ -2,26 +2,42 @@
 /* A chunk of the sweep: inputs, the program's kernels, candidates and comparisons, all queued. */
 #include "shim/probe_child_sweep.h"
 
-bool sweep_open(struct sweep *w)
+void sweep_close(struct sweep *w)
+{
+	CUdeviceptr *all[] = {&w->gate, &w->up, &w->counts};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (*all[i])
+			w->p->cu.cuMemFree_v2(*all[i]);
+		*all[i] = 0;
+	}
+}
+
+enum probe_sized sweep_open(struct sweep *w)
 {
 	struct probe *p = w->p;
 	const struct bound *gate = &p->group.bound[SILU_MUL_GATE],
 			   *up = &p->group.bound[SILU_MUL_UP];
 	int64_t row = p->group.cols * 4,
 		rows = (SWEEP_ELEMENTS_MOST + p->group.cols - 1) / p->group.cols;
+	CUdeviceptr *all[] = {&w->gate, &w->up, &w->counts};
+	enum { COUNTS = SWEEP_TOGETHER * SWEEP_MOST * sizeof(struct sweep_counts) };
 	size_t bytes;
 
 	/* Of a launch that is larger, and has to be, a part. */
 	rows = p->group.rows < rows ? p->group.rows : rows;
 	bytes = (size_t)(rows * row);
 
-	if (!probe_ok(p, p->cu.cuMemAlloc_v2(&w->gate, bytes), "cuMemAlloc") ||
-	    !probe_ok(p, p->cu.cuMemAlloc_v2(&w->up, bytes), "cuMemAlloc") ||
-	    !probe_ok(p,
-		      p->cu.cuMemAlloc_v2(&w->counts, SWEEP_TOGETHER * SWEEP_MOST *
-							      sizeof(struct sweep_counts)),
-		      "cuMemAlloc"))
-		return false;
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		CUresult rc = p->cu.cuMemAlloc_v2(all[i], i < 2 ? bytes : COUNTS);
+
+		if (rc == CUDA_ERROR_OUT_OF_MEMORY) {
+			sweep_close(w);
+			return PROBE_SIZED_TOO_LARGE;
+		}
+		if (!probe_ok(p, rc, "cuMemAlloc"))
+			return PROBE_SIZED_FAILED;
+	}
 	w->theirs = (struct sweep_args){
 		.x = gate->addr,
 		.y = up->addr,
@@ -41,16 +57,7 @@ bool sweep_open(struct sweep *w)
 		b->addr = i == SILU_MUL_GATE || i == SILU_MUL_SILU ? w->gate : w->up;
 		b->pitch = row;
 	}
-	return true;
-}
-
-void sweep_close(struct sweep *w)
-{
-	CUdeviceptr all[] = {w->gate, w->up, w->counts};
-
-	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i])
-			w->p->cu.cuMemFree_v2(all[i]);
+	return PROBE_SIZED;
 }
 
 static bool fill(struct probe *p, const struct sweep_args *a)
