@@ -89,21 +89,23 @@ static bool take_all(struct probe *p)
 {
 	struct probe_batch batch;
 	char *image;
-	bool ok;
+	bool ok = false;
 
 	if (p->group.rows == p->asked.rows)
 		return true;
-	if (p->group.pattern != &pattern_silu_mul ||
-	    p->asked.rows > ELEMENTS_MOST / p->asked.cols ||
-	    probe_arena_size(p, p->asked.rows) != PROBE_SIZED || !bench_batch(p, &batch))
+	if (p->group.pattern != &pattern_silu_mul || p->asked.rows > ELEMENTS_MOST / p->asked.cols)
 		return false;
-	image = malloc(p->arena_bytes);
-	probe_batch_fill(&batch, PROBE_FAMILY_normal, 1);
-	if (image)
-		bench_fill(p, &batch, 0, 1, image);
-	ok = image && probe_arena_upload(p, image);
-	free(image);
-	probe_batch_free(&batch);
+	if (probe_arena_size(p, p->asked.rows) == PROBE_SIZED && bench_batch(p, &batch)) {
+		image = malloc(p->arena_bytes);
+		probe_batch_fill(&batch, PROBE_FAMILY_normal, 1);
+		if (image)
+			bench_fill(p, &batch, 0, 1, image);
+		ok = image && probe_arena_upload(p, image);
+		free(image);
+		probe_batch_free(&batch);
+	}
+	if (!ok)
+		p->why = REASON_NONE; /* what was proven stays so */
 	return ok;
 }
 
