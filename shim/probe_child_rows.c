@@ -8,8 +8,8 @@
 #include "shim/probe_child.h"
 
 enum {
-	/* Numbers of rows that leave the same remainder go the same way through kernels that take
-	 * several elements at a time. */
+	/* Numbers of elements that leave the same remainder go the same way through kernels that
+	 * take several at a time. */
 	LIKE = 32,
 };
 
@@ -119,14 +119,16 @@ bool probe_rows_set(struct probe *p, int64_t rows)
 
 int64_t probe_rows_near(const struct probe *p, int64_t rows)
 {
-	int64_t unit = 1, n, have;
+	int64_t unit = 1, like = LIKE, n, have, all;
 
 	for (unsigned i = 0; i < p->nmember && p->asked.cols == 1; i++)
 		if (p->asked.rows % inner(&p->member[i]) == 0 && unit < inner(&p->member[i]))
 			unit = inner(&p->member[i]);
 	if (p->scale == PROBE_SCALE_GRID)
 		unit = p->asked.rows;
+	for (all = unit * p->asked.cols; like > 1 && all % 2 == 0; all /= 2)
+		like /= 2;
 	have = p->asked.rows / unit;
 	n = (rows + unit - 1) / unit;
-	return (n + ((have - n) % LIKE + LIKE) % LIKE) * unit;
+	return (n + ((have - n) % like + like) % like) * unit;
 }

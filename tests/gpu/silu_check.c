@@ -21,8 +21,9 @@ static const char *const flavour_name[] = {"ieee", "fast", "nofma"};
 /* Which operands are one: none; silu writes onto its input; the product likewise; and onto silu. */
 enum places { APART, SILU_ON_GATE, OUT_ON_UP, OUT_ON_SILU, ALL_BUT_UP, PLACES };
 
-/* What a kernel is told of how much there is: an argument; nothing; and its grid has two rows. */
-enum form { FORM_SIZED, FORM_UNSIZED, FORM_PLANE };
+/* What a kernel is told of how much there is: an argument; nothing; and its grid has two rows; and
+ * the gate is the left half of each row of 1024. */
+enum form { FORM_SIZED, FORM_UNSIZED, FORM_PLANE, FORM_HALVES };
 
 static const struct animal {
 	const char *silu, *mul, *candidate, *soft;
@@ -78,10 +79,16 @@ static uint64_t address(const struct check *c, unsigned operand)
 
 static void operand(FILE *f, const struct check *c, const char *role, int access, uint64_t addr)
 {
-	fprintf(f,
-		"{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %d, \"addr\": \"%" PRIx64
-		"\", \"size\": [%" PRId64 "], \"stride\": [%u]}",
-		role, dtype_name(c->a->type), access, addr, c->n, dtype_bytes(c->a->type));
+	enum { COLS = 512 };
+	unsigned bytes = dtype_bytes(c->a->type);
+
+	fprintf(f, "{\"role\": \"%s\", \"dtype\": \"%s\", \"access\": %d, \"addr\": \"%" PRIx64,
+		role, dtype_name(c->a->type), access, addr);
+	if (c->form == FORM_HALVES && addr == address(c, SILU_MUL_GATE))
+		fprintf(f, "\", \"size\": [%" PRId64 ", %d], \"stride\": [%u, %u]}", c->n / COLS,
+			COLS, 2 * COLS * bytes, bytes);
+	else
+		fprintf(f, "\", \"size\": [%" PRId64 "], \"stride\": [%u]}", c->n, bytes);
 }
 
 /* silu: out, in0[, n]; mul: out, in0, in1, n. */

@@ -71,21 +71,24 @@ ZOO_SILU(tanh_f32, float, 0.5f * x * (1.0f + tanhf(0.5f * x)))
 ZOO_SILU(almost_f32, float, zoo_almost(x, ZOO_OVER(x, 1.0f + ZOO_EXP(-x))))
 
 /* Kernels with ways of their own to say how much there is: the grid alone; a constant; a grid of two
- * dimensions. The last one faults where there is more than it expects. */
-#define ZOO_PLACED(name, where, which, ...)                                                        \
+ * dimensions; one reads the left halves of rows. The last faults where there is more than it expects.
+ */
+#define ZOO_PLACED(name, where, which, ...) ZOO_FROM(name, where, which, i, __VA_ARGS__)
+#define ZOO_FROM(name, where, which, from, ...)                                                        \
 	extern "C" __global__ void ZOO(name)(float *out, const float *in __VA_ARGS__)              \
 	{                                                                                          \
 		int i = (where) * blockDim.x + threadIdx.x;                                        \
 		float x;                                                                           \
                                                                                                    \
 		if (which) {                                                                       \
-			x = in[i];                                                                 \
+			x = in[from];                                                                 \
 			out[i] = ZOO_OVER(x, 1.0f + ZOO_EXP(-x));                                  \
 		}                                                                                  \
 	}
 ZOO_PLACED(grid_f32, blockIdx.x, true)
 ZOO_PLACED(fixed_f32, blockIdx.x, i < 5632)
 ZOO_PLACED(plane_f32, blockIdx.y * gridDim.x + blockIdx.x, i < n, , int n)
+ZOO_FROM(halves_f32, blockIdx.x, i < n, i / 512 * 1024 + i % 512, , int n)
 ZOO_PLACED(fragile_f32, blockIdx.x + (n > 20000 ? 1 << 22 : 0), i < n || n > 20000, , int n)
 
 #define ZOO_MUL(name, type)                                                                        \
@@ -106,4 +109,5 @@ ZOO_MUL(mul_f16, __half)
 #undef ZOO_SILU
 #undef ZOO_NATIVE
 #undef ZOO_PLACED
+#undef ZOO_FROM
 #undef ZOO_MUL

@@ -103,7 +103,7 @@ static void grids_without_a_rule_grow_by_whole_times(void **state)
 	assert_int_equal(p->member[0].run.launch.grid[1], 3);
 	assert_int_equal(number(p, 0), 100000);
 	assert_false(probe_rows_set(p, 100001));
-	assert_int_equal(probe_rows_near(p, 100001), 33 * 5000);
+	assert_int_equal(probe_rows_near(p, 100001), 21 * 5000);
 }
 
 /* Loops over four or eight at a time see the same remainders. */
