@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of live checks and probes: compare two boxes, publish the result to the host. */
+/* Kernels of live checks and probes: compare two boxes, publish the result to the host, go through
+ * all floats. */
 #ifndef AF_FUSED_CHECK_CUH
 #define AF_FUSED_CHECK_CUH
 
@@ -24,7 +25,7 @@ template <class T> __device__ __forceinline__ void compare(const compare_args &p
 	int64_t step = (int64_t)gridDim.x * blockDim.x;
 
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.rows * p.cols; i += step) {
-		int64_t r = i / p.cols, c = i - r * p.cols;
+		int64_t r = p.rows > 1 ? i / p.cols : 0, c = i - r * p.cols;
 		bits x = ((const bits *)(p.x + r * p.xpitch))[c];
 		bits y = ((const bits *)(p.y + r * p.ypitch))[c];
 		bool xnan, ynan;
@@ -48,6 +49,20 @@ template <class T> __device__ __forceinline__ void compare(const compare_args &p
 	if (differ) {
 		atomicAdd((unsigned long long *)p.counter, differ);
 		atomicMax((unsigned long long *)p.counter + 1, distance);
+	}
+}
+
+__device__ __forceinline__ void sweep(const sweep_args &p)
+{
+	int64_t step = (int64_t)gridDim.x * blockDim.x;
+
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.rows * p.cols; i += step) {
+		int64_t r = p.rows > 1 ? i / p.cols : 0, c = i - r * p.cols;
+		uint32_t bits = sweep_bits(&p, i);
+
+		((uint32_t *)(p.x + r * p.xpitch))[c] = bits;
+		if (p.y != p.x)
+			((uint32_t *)(p.y + r * p.ypitch))[c] = sweep_factor(&p, bits);
 	}
 }
 }

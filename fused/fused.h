@@ -64,10 +64,13 @@ bool fused_can(const struct group *g);
  * the type's last place; NaN against a number is the greatest. Elements differ if their bytes do;
  * only on the software GPU are two NaNs always equal (DESIGN 10).
  * publish: writes {counter[0], counter[1], ticket} to three u64 of host-mapped memory, ticket last.
+ * sweep: puts a stretch of all floats and factors for them where the arguments (fused/check.h) say.
  */
 void fused_compare(uint64_t x, int64_t xpitch, uint64_t y, int64_t ypitch, int64_t rows,
 		   int64_t cols, enum dtype t, uint64_t counter, struct fused_launch *out);
 void fused_publish(uint64_t counter, uint64_t host_slot, uint64_t ticket, struct fused_launch *out);
+struct sweep_args;
+void fused_sweep(const struct sweep_args *a, struct fused_launch *out);
 
 /* Names of all kernels in the image, NULL-terminated, so that a loader can load each early. */
 extern const char *const fused_kernels[];

@@ -39,6 +39,11 @@
 		__threadfence_system();                                                          \
 		slot[2] = p.ticket;                                                              \
 	}
+#define SWEEP(name)                                                                              \
+	extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ sweep_args p) \
+	{                                                                                        \
+		af::sweep(p);                                                                    \
+	}
 #include "fused/kernels.def"
 
 #endif

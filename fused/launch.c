@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fused/add_rmsnorm.h"
-#include "fused/check.h"
 
 const char *const fused_kernels[] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move) #name,
@@ -13,6 +12,7 @@ const char *const fused_kernels[] = {
 #define SILU_MUL(name, type, ftz, dense) #name,
 #define COMPARE(name, type) #name,
 #define PUBLISH(name) #name,
+#define SWEEP(name) #name,
 #include "fused/kernels.def"
 	NULL};
 const unsigned fused_nkernels = sizeof(fused_kernels) / sizeof(*fused_kernels) - 1;
@@ -25,10 +25,6 @@ enum { MOVE_narrow, MOVE_wide };
 static const uint8_t kernel_of[DT_COUNT][2][3][2] = {
 #define ADD_RMSNORM(name, type, layout, ftz, move)                                                 \
 	[DT_##type][ftz][layout][MOVE_##move] = KERNEL_##name + 1,
-#include "fused/kernels.def"
-};
-static const uint8_t compare_of[DT_COUNT] = {
-#define COMPARE(name, type) [DT_##type] = KERNEL_##name + 1,
 #include "fused/kernels.def"
 };
 /* Rows held in registers, by the chunks that they may have. */
@@ -242,30 +238,4 @@ int fused_launch(const struct group *g, const struct candidate *c, const struct 
 		return -1;
 	launch_kernel(out, kernel - 1, &a, sizeof(a));
 	return 0;
-}
-
-void fused_compare(uint64_t x, int64_t xpitch, uint64_t y, int64_t ypitch, int64_t rows,
-		   int64_t cols, enum dtype t, uint64_t counter, struct fused_launch *out)
-{
-	struct compare_args a = {.x = x,
-				 .y = y,
-				 .counter = counter,
-				 .xpitch = xpitch,
-				 .ypitch = ypitch,
-				 .rows = rows,
-				 .cols = cols};
-	enum { THREADS = 256, BLOCKS = 1024 };
-	int64_t blocks = (rows * cols + THREADS - 1) / THREADS;
-
-	launch_kernel(out, compare_of[t] ? compare_of[t] - 1u : (unsigned)KERNEL_af_compare_f32, &a,
-		      sizeof(a));
-	launch_shape(out, blocks < BLOCKS ? blocks : BLOCKS, THREADS, 0);
-}
-
-void fused_publish(uint64_t counter, uint64_t host_slot, uint64_t ticket, struct fused_launch *out)
-{
-	struct publish_args a = {.counter = counter, .slot = host_slot, .ticket = ticket};
-
-	launch_kernel(out, KERNEL_af_publish, &a, sizeof(a));
-	launch_shape(out, 1, 1, 0);
 }

@@ -12,6 +12,7 @@ enum {
 #define SILU_MUL(name, type, ftz, dense) KERNEL_##name,
 #define COMPARE(name, type) KERNEL_##name,
 #define PUBLISH(name) KERNEL_##name,
+#define SWEEP(name) KERNEL_##name,
 #include "fused/kernels.def"
 };
 

@@ -129,7 +129,8 @@ static bool known(struct probe *p)
 
 static void keep(const struct probe *p)
 {
-	struct cache_record r = {.key = p->key, .why = p->why, .rows = p->group.rows};
+	int64_t rows = p->proven_rows < p->asked.rows ? p->proven_rows : p->asked.rows;
+	struct cache_record r = {.key = p->key, .why = p->why, .rows = rows};
 
 	for (unsigned i = 0; i < p->nmember; i++)
 		r.site[i] = key_site(&p->member[i].m.launch, &p->member[i].m.op);
@@ -143,7 +144,7 @@ static void keep(const struct probe *p)
 static void probe(struct probe *p)
 {
 	if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
-	    probe_search(p) && probe_confirm(p))
+	    probe_scale(p) && probe_search(p) && probe_unscale(p) && probe_confirm(p))
 		probe_time(p);
 }
 

@@ -21,6 +21,13 @@ struct probe_driver {
 #undef PROBE_CALL
 };
 
+/* How the members' grids go with the number of rows. */
+enum probe_scale {
+	PROBE_SCALE_RULE, /* by the rule of the verdict's key */
+	PROBE_SCALE_GRID, /* as many times the program's */
+	PROBE_SCALE_NONE, /* no way seen: as the program launches them only */
+};
+
 /* An image as the request names it; mapped from its file. */
 struct probe_image {
 	const void *bytes;
@@ -62,7 +69,7 @@ struct probe {
 	struct probe_driver cu;
 	CUstream stream;
 	CUmodule ours;
-	CUfunction function[FUSED_KERNELS_MAX]; /* as fused_kernels */
+	CUfunction function[FUSED_KERNELS_MAX]; /* as fused_kernels, once launched */
 	struct fused_device limits;
 	unsigned cc;
 	bool softgpu; /* there, NaNs are equal whatever their bits */
@@ -73,6 +80,9 @@ struct probe {
 	struct probe_region region[PROBE_REGIONS];
 	CUdeviceptr arena;
 	size_t arena_bytes;
+	int64_t plain_rows; /* as many of the program's as are good to run at once */
+	enum probe_scale scale;
+	int64_t proven_rows; /* candidates were compared on so many at once */
 
 	/* The answer. */
 	enum reason why;
@@ -114,12 +124,29 @@ bool probe_launch(struct probe *p, const struct fused_launch *l);
 
 /* Lays the arena out for as many of the asked rows as are good to run at once. */
 bool probe_arena_open(struct probe *p);
+/* The same for a number of rows; whatever the answer, what was there is gone. */
+enum probe_sized {
+	PROBE_SIZED,
+	PROBE_SIZED_NEVER,     /* the members' arguments or grids do not follow the rows */
+	PROBE_SIZED_TOO_LARGE, /* for us, or for the device at the moment */
+	PROBE_SIZED_FAILED,    /* the answer is known */
+};
+enum probe_sized probe_arena_size(struct probe *p, int64_t rows);
+/* Makes the members' launches (not their addresses) those of so many rows. False if nobody knows
+ * how.
+ */
+bool probe_rows_set(struct probe *p, int64_t rows);
+/* The first number of rows from there on that the members can be expected to treat like their own.
+ */
+int64_t probe_rows_near(const struct probe *p, int64_t rows);
 /* Launches the members on the arena as it is; run also waits for them. */
 bool probe_arena_launch(struct probe *p);
 bool probe_arena_run(struct probe *p);
 /* Between host images of the whole arena and the device; both wait. */
 bool probe_arena_upload(struct probe *p, const void *image);
 bool probe_arena_download(struct probe *p, void *image);
+/* Do the members, as the arena is, leave exactly their outputs, by their inputs alone? */
+bool probe_arena_whole(struct probe *p, bool *whole);
 /* Upload, run, download. */
 bool probe_arena_cycle(struct probe *p, const void *from, void *to);
 /* Where row r of a bound slot is in a host image of the arena. */
@@ -128,6 +155,10 @@ char *probe_arena_row(const struct probe *p, void *image, unsigned slot, int64_t
 /* The stages: each false once the answer is known. */
 bool probe_purity(struct probe *p);    /* what the code shows, before it runs */
 bool probe_behaviour(struct probe *p); /* runs alike, stays within its operands, no hidden state */
+/* Where elements stand for themselves, an arena with more of them than the program may have. */
+bool probe_scale(struct probe *p);
+bool probe_unscale(struct probe *p); /* back again, after the search */
+bool probe_plain(struct probe *p);   /* the same, when nothing was compared */
 bool probe_search(struct probe *p);  /* exactly one candidate left, up to equivalence: p->winner */
 bool probe_confirm(struct probe *p); /* the winner in the program's own arrangement of memory */
 /* Afterwards: p->slower, kept in the profile. Nothing is said where nothing can be measured. */

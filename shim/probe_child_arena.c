@@ -3,6 +3,7 @@
  * The arena: buffers in place of the program's, with the same overlaps, distances within them and
  * alignment, and room on both sides of each, so that what a kernel does beyond its operands shows.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "shim/probe_child.h"
@@ -12,68 +13,14 @@ enum {
 	ALIGN = 512,                /* addresses keep their remainder by this */
 	ELEMENTS_SOFTGPU = 1 << 14, /* rows * cols to run at once, about */
 	ELEMENTS = 1 << 19,
-	ELEMENTS_MAX = 1 << 25, /* more are not probed at all */
+	ELEMENTS_SILU = 1 << 15, /* where each stands for itself */
+	ELEMENTS_MAX = 1 << 25,  /* more are not probed at all */
+	MORE_BYTES = 256 << 20,  /* of an arena with more rows than the program has */
 };
 
 static void set_slot(uint8_t *params, const struct slot *s, uint64_t v)
 {
 	memcpy(params + s->offset, &v, s->bytes);
-}
-
-/* Makes the extents of one member those of `rows` rows. False if it is not clear how. */
-static bool set_rows(const struct group *asked, struct probe_member *pm, int64_t rows)
-{
-	struct member *m = &pm->run;
-	int64_t all = asked->rows * asked->cols;
-	char rule[48];
-
-	for (unsigned i = 0; i < m->op.nslot; i++) {
-		const struct slot *s = &m->op.slot[i];
-		int64_t v = 0;
-
-		if (role_kind((enum role)s->role) != ROLE_KIND_EXTENT || s->role == ROLE_cols)
-			continue;
-		memcpy(&v, pm->params[0] + s->offset, s->bytes);
-		if (v == all)
-			v = rows * asked->cols;
-		else if (v == asked->rows && s->role == ROLE_rows)
-			v = rows;
-		else
-			return false;
-		set_slot(pm->params[1], s, (uint64_t)v);
-	}
-	for (unsigned i = 0; i < m->op.noperand; i++) {
-		struct operand *o = &m->op.operand[i];
-
-		if (o->ndim == 1 && o->size[0] == all)
-			o->size[0] = rows * asked->cols;
-		else if (o->ndim == 2 && o->size[0] == asked->rows)
-			o->size[0] = rows;
-		else if (o->ndim != 1 || o->size[0] != asked->cols)
-			return false;
-	}
-	if (m->op.rows == asked->rows)
-		m->op.rows = rows;
-	else if (m->op.rows == 1 && m->op.cols == all)
-		m->op.cols = rows * asked->cols;
-	else
-		return false;
-	key_grid_rule(&pm->m.launch, &pm->m.op, rule);
-	return key_grid_apply(rule, &m->op, m->launch.block, m->launch.grid);
-}
-
-static bool prepare(struct probe *p, int64_t rows)
-{
-	for (unsigned i = 0; i < p->nmember; i++) {
-		struct probe_member *m = &p->member[i];
-
-		m->run = m->m;
-		memcpy(m->params[1], m->params[0], sizeof(m->params[1]));
-		m->run.launch.params = m->params[1];
-		if (rows != p->asked.rows && !set_rows(&p->asked, m, rows))
-			return false;
-	}
-	return true;
 }
 
 /* Adds a range of the program's memory; what overlaps becomes one region. */
@@ -104,20 +51,39 @@ static uint64_t translate(const struct probe *p, uint64_t addr)
 	return 0;
 }
 
-static void place(struct probe *p)
+/* Bytes from a region's start to the end of what is launched in it. */
+static size_t span(const struct probe *p, struct range region)
+{
+	uint64_t hi = region.lo;
+
+	for (unsigned i = 0; i < p->nmember; i++)
+		for (unsigned k = 0; k < p->member[i].run.op.noperand; k++) {
+			const struct operand *o = &p->member[i].run.op.operand[k];
+			struct range r = operand_range(o);
+
+			if (o->addr >= region.lo && o->addr < region.hi && r.hi > hi)
+				hi = r.hi;
+		}
+	return (size_t)(hi - region.lo);
+}
+
+/* More rows than the program has make what lies apart there overlap: what is one region then shows
+ * at its own number of rows. */
+static void place(struct probe *p, bool more)
 {
 	size_t at = 0;
 
 	p->nregion = 0;
-	for (unsigned i = 0; i < p->nmember; i++)
-		for (unsigned k = 0; k < p->member[i].run.op.noperand; k++)
-			add_region(p, operand_range(&p->member[i].run.op.operand[k]));
-	for (unsigned i = 0; i < p->nregion; i++) {
-		struct range r = p->region[i].program;
+	for (unsigned i = 0; i < p->nmember; i++) {
+		const struct op *op = more ? &p->member[i].m.op : &p->member[i].run.op;
 
-		at = (at + GUARD + ALIGN - 1) / ALIGN * ALIGN + r.lo % ALIGN;
+		for (unsigned k = 0; k < op->noperand; k++)
+			add_region(p, operand_range(&op->operand[k]));
+	}
+	for (unsigned i = 0; i < p->nregion; i++) {
+		at = (at + GUARD + ALIGN - 1) / ALIGN * ALIGN + p->region[i].program.lo % ALIGN;
 		p->region[i].at = at;
-		at += (size_t)(r.hi - r.lo);
+		at += span(p, p->region[i].program);
 	}
 	p->arena_bytes = (at + GUARD + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -141,32 +107,52 @@ static void move(struct probe *p)
 	}
 }
 
-bool probe_arena_open(struct probe *p)
+enum probe_sized probe_arena_size(struct probe *p, int64_t rows)
 {
-	int64_t want = (p->softgpu ? ELEMENTS_SOFTGPU : ELEMENTS) / p->asked.cols, rows;
+	bool more = rows > p->asked.rows;
 	enum reason why;
+	CUresult rc;
 
-	rows = want < 1 ? 1 : want > p->asked.rows ? p->asked.rows : want;
-	if (!prepare(p, rows)) {
-		rows = p->asked.rows;
-		prepare(p, rows);
-	}
-	if (rows > ELEMENTS_MAX / p->asked.cols && rows > 1)
-		return probe_fail(
-			p, REASON_NO_VERDICT,
-			"too many rows to probe at once, and the grid does not follow them");
-	place(p);
-	if (!probe_ok(p, p->cu.cuMemAlloc_v2(&p->arena, p->arena_bytes), "cuMemAlloc"))
-		return false;
+	if (p->arena)
+		p->cu.cuMemFree_v2(p->arena);
+	p->arena = 0;
+	if (!probe_rows_set(p, rows))
+		return PROBE_SIZED_NEVER;
+	place(p, more);
+	if (more && p->arena_bytes > MORE_BYTES)
+		return PROBE_SIZED_TOO_LARGE;
+	rc = p->cu.cuMemAlloc_v2(&p->arena, p->arena_bytes);
+	if (rc == CUDA_ERROR_OUT_OF_MEMORY && more)
+		return PROBE_SIZED_TOO_LARGE;
+	if (!probe_ok(p, rc, "cuMemAlloc"))
+		return PROBE_SIZED_FAILED;
 	move(p);
 	p->group = p->asked;
 	for (unsigned i = 0; i < p->nmember; i++)
 		p->group.member[i] = &p->member[i].run;
 	why = p->group.pattern->bind(&p->group);
-	if (why || p->group.rows != rows || p->group.cols != p->asked.cols)
-		return probe_fail(p, why ? why : REASON_SHAPE,
-				  "the members do not form the pattern");
-	return true;
+	if (!why && p->group.rows == rows && p->group.cols == p->asked.cols)
+		return PROBE_SIZED;
+	probe_fail(p, why ? why : REASON_SHAPE, "the members do not form the pattern");
+	return PROBE_SIZED_FAILED;
+}
+
+bool probe_arena_open(struct probe *p)
+{
+	int64_t most = p->softgpu                              ? ELEMENTS_SOFTGPU
+		       : p->asked.pattern == &pattern_silu_mul ? ELEMENTS_SILU
+							       : ELEMENTS;
+	int64_t want = most / p->asked.cols, rows;
+
+	rows = want < 1 ? 1 : want > p->asked.rows ? p->asked.rows : want;
+	if (!probe_rows_set(p, rows))
+		rows = p->asked.rows;
+	if (rows > ELEMENTS_MAX / p->asked.cols && rows > 1)
+		return probe_fail(
+			p, REASON_NO_VERDICT,
+			"too many rows to probe at once, and the grid does not follow them");
+	p->plain_rows = rows;
+	return probe_arena_size(p, rows) == PROBE_SIZED;
 }
 
 bool probe_arena_launch(struct probe *p)
@@ -192,9 +178,15 @@ bool probe_arena_launch(struct probe *p)
 
 bool probe_arena_run(struct probe *p)
 {
+	char what[96] = "the program's kernels";
+
+	if (p->group.rows > p->asked.rows)
+		snprintf(what, sizeof(what), "the program's kernels, with %lld elements for %lld",
+			 (long long)(p->group.rows * p->group.cols),
+			 (long long)(p->asked.rows * p->asked.cols));
 	if (!probe_arena_launch(p))
 		return false;
-	if (probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "the program's kernels"))
+	if (probe_ok(p, p->cu.cuStreamSynchronize(p->stream), what))
 		return true;
 	/* They fault on memory of ours, as with a pointer that no signature names; they always
 	 * will. */

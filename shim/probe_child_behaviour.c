@@ -83,24 +83,51 @@ static bool repeatable(struct probe *p, struct images *m)
 	return true;
 }
 
-static bool within_operands(struct probe *p, struct images *m, const struct probe_batch *batch)
+/* *wrong: what is wrong with what the kernels wrote, or NULL. False once the answer is known. */
+static bool look_at_written(struct probe *p, struct images *m, const struct probe_batch *batch,
+			    const char **wrong)
 {
 	bool *map = written_map(p), ok = map != NULL;
 
+	*wrong = NULL;
 	for (size_t i = 0; ok && i < p->arena_bytes; i++)
 		if (!map[i] && m->first[i] != m->start[i])
-			ok = probe_fail(p, REASON_NOT_EXACT,
-					"a kernel writes where its signature names no output");
-	if (ok) {
+			*wrong = "a kernel writes where its signature names no output";
+	if (ok && !*wrong) {
 		/* The same inputs among other garbage. */
 		bench_fill(p, batch, 0, 77, m->other);
 		ok = probe_arena_cycle(p, m->other, m->again);
+		if (ok && !same_outputs(p, map, m->first, m->again))
+			*wrong = "a kernel leaves part of its output, or reads beyond its operands";
 	}
-	if (ok && !same_outputs(p, map, m->first, m->again))
-		ok = probe_fail(p, REASON_NOT_EXACT,
-				"a kernel leaves part of its output, or reads beyond its operands");
 	free(map);
 	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
+}
+
+static bool within_operands(struct probe *p, struct images *m, const struct probe_batch *batch)
+{
+	const char *wrong;
+
+	return look_at_written(p, m, batch, &wrong) &&
+	       (!wrong || probe_fail(p, REASON_NOT_EXACT, "%s", wrong));
+}
+
+bool probe_arena_whole(struct probe *p, bool *whole)
+{
+	struct images m;
+	struct probe_batch batch;
+	const char *wrong = NULL;
+	bool ok = bench_batch(p, &batch) && images_open(p, &m);
+
+	if (!ok)
+		return false;
+	probe_batch_fill(&batch, PROBE_FAMILY_normal, 3);
+	bench_fill(p, &batch, 0, 7, m.start);
+	ok = probe_arena_cycle(p, m.start, m.first) && look_at_written(p, &m, &batch, &wrong);
+	*whole = ok && !wrong;
+	images_close(&m);
+	probe_batch_free(&batch);
+	return ok;
 }
 
 /* Variables of the program's modules, as the driver knows them. */

@@ -39,12 +39,12 @@ size_t bench_row_bytes(const struct group *g, unsigned slot);
 bool bench_open(struct probe *p, struct bench *b, int64_t rows);
 void bench_close(struct probe *p, struct bench *b);
 
-/* Room for a batch with as many rows; with as many as the arena has. */
+/* Room for a batch with as many rows; with as many as the arena has, or enough of them. */
 bool bench_batch_rows(struct probe *p, struct probe_batch *b, int64_t rows);
 bool bench_batch(struct probe *p, struct probe_batch *b);
 
 /* Puts rows [from, from + group.rows) of the batch into a host image of the arena that holds
- * garbage made from `seed` everywhere else. Rows beyond the batch repeat its last. */
+ * garbage made from `seed` everywhere else. Rows beyond the batch repeat it. */
 void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t from, uint64_t seed,
 		char *image);
 

@@ -69,21 +69,20 @@ static bool load_ours(struct probe *p)
 
 	if (fused_nkernels > sizeof(p->function) / sizeof(*p->function))
 		return probe_fail(p, REASON_NO_VERDICT, "too many kernels");
-	if (!probe_ok(p, p->cu.cuModuleLoadData(&p->ours, fused_image(&bytes)),
-		      "loading our kernels"))
-		return false;
-	for (unsigned i = 0; i < fused_nkernels; i++)
-		if (!probe_ok(p,
-			      p->cu.cuModuleGetFunction(&p->function[i], p->ours, fused_kernels[i]),
-			      fused_kernels[i]) ||
-		    !probe_ok(p,
-			      p->cu.cuFuncSetAttribute(
-				      p->function[i],
-				      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-				      (int)p->limits.max_shmem),
-			      fused_kernels[i]))
-			return false;
-	return true;
+	return probe_ok(p, p->cu.cuModuleLoadData(&p->ours, fused_image(&bytes)),
+			"loading our kernels");
+}
+
+/* Few of our kernels run in a probe; the driver takes its time for each. */
+static bool load_kernel(struct probe *p, unsigned i)
+{
+	return probe_ok(p, p->cu.cuModuleGetFunction(&p->function[i], p->ours, fused_kernels[i]),
+			fused_kernels[i]) &&
+	       probe_ok(p,
+			p->cu.cuFuncSetAttribute(p->function[i],
+						 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+						 (int)p->limits.max_shmem),
+			fused_kernels[i]);
 }
 
 static bool load_theirs(struct probe *p)
@@ -125,6 +124,8 @@ bool probe_launch(struct probe *p, const struct fused_launch *l)
 {
 	void *params[] = {(void *)l->params};
 
+	if (!p->function[l->index] && !load_kernel(p, l->index))
+		return false;
 	return probe_ok(p,
 			p->cu.cuLaunchKernel(p->function[l->index], l->grid[0], l->grid[1],
 					     l->grid[2], l->block[0], l->block[1], l->block[2],

@@ -24,7 +24,7 @@ void bench_fill(const struct probe *p, const struct probe_batch *batch, int64_t 
 		memcpy(probe_arena_row(p, image, slot->w, 0), batch->w,
 		       bench_row_bytes(g, slot->w));
 	for (int64_t r = 0; r < g->rows; r++) {
-		int64_t k = from + r < batch->rows ? from + r : batch->rows - 1;
+		int64_t k = (from + r) % batch->rows;
 
 		memcpy(probe_arena_row(p, image, slot->a, r), batch->a + (size_t)k * row, row);
 		/* a and b may be one buffer: then b is what both are. */

@@ -32,5 +32,8 @@ bool search_all_families(struct search *s);
 bool search_silu(struct search *s);
 int64_t search_silu_few(const struct probe *p);
 int64_t search_silu_rows(const struct probe *p);
+/* Every float there is through the candidates that are left, where the program's kernels can be
+ * launched with as many elements as that takes; sets table (probe_child_sweep.c). */
+bool search_sweep(struct search *s);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The search for silu -> mul: elements are independent, so candidates are told apart by elements.
- * For 16-bit types all gates there are go through the activation: what is left after that computes
- * the same. For f32 a gate of each of many equal stretches of all floats does.
+ * All gates there are go through the activation: what is left after that computes the same. For
+ * 16-bit types they are a batch; for f32 a batch is a gate of each of many equal stretches of all
+ * floats, and what it leaves goes through all of them on the device (probe_child_sweep.c).
  */
 #include <stdlib.h>
 
@@ -12,30 +13,30 @@
 enum {
 	FEW_ELEMENTS = 4096, /* that leave but a few candidates */
 	TABLE = 1 << 16,     /* gates of a 16-bit type */
-	FLOATS = 1 << 22, /* of all floats; fewer on the software GPU, or where a run takes few */
-	FLOATS_SOFTGPU = 1 << 16,
-	RUNS = 1024, /* of the program's kernels for one batch */
+	FLOATS = 1 << 15,    /* of all floats */
+	/* Runs of the program's kernels for a small batch and a large one, where one takes few. */
+	FEW_RUNS = 256,
+	RUNS = 1024,
 	ROUNDS = 6,
 };
 
-static int64_t rows_of(const struct probe *p, int64_t elements)
+static int64_t rows_of(const struct probe *p, int64_t elements, int64_t runs)
 {
-	return (elements + p->group.cols - 1) / p->group.cols;
+	int64_t rows = (elements + p->group.cols - 1) / p->group.cols, most = runs * p->group.rows;
+
+	return p->scale == PROBE_SCALE_NONE && rows > most ? most : rows;
 }
 
 int64_t search_silu_few(const struct probe *p)
 {
-	return rows_of(p, FEW_ELEMENTS);
+	return rows_of(p, FEW_ELEMENTS, FEW_RUNS);
 }
 
 int64_t search_silu_rows(const struct probe *p)
 {
-	int64_t n = p->softgpu ? FLOATS_SOFTGPU : FLOATS, most = RUNS * p->group.rows;
-
 	if (p->group.bound[SILU_MUL_GATE].dtype != DT_f32)
-		return rows_of(p, TABLE);
-	n = rows_of(p, n) < most ? rows_of(p, n) : most;
-	return n < search_silu_few(p) ? search_silu_few(p) : n;
+		return rows_of(p, TABLE, TABLE);
+	return rows_of(p, FLOATS, RUNS);
 }
 
 /* What every gate left alike goes on as one, for each way to multiply. */
@@ -79,12 +80,14 @@ bool search_silu(struct search *s)
 			return false;
 		if (s->many.type != DT_f32 && !s->close) {
 			s->table = search_allowed(s->p, PROBE_FAMILY_exact);
-			if (s->table && !s->p->candidates[0])
-				keep_kinds(s);
 			break;
 		}
 		if (i && (s->n == before || !search_ambiguous(s, &other)))
 			break;
 	}
+	if (s->many.type == DT_f32 && search_allowed(s->p, PROBE_FAMILY_exact) && !search_sweep(s))
+		return false;
+	if (s->table && !s->p->candidates[0])
+		keep_kinds(s);
 	return search_all_families(s);
 }

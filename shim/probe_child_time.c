@@ -10,7 +10,7 @@
 
 #include "config/log.h"
 #include "shim/cache_profile.h"
-#include "shim/probe_child.h"
+#include "shim/probe_child_bench.h"
 
 enum {
 	ROUNDS = 33,
@@ -19,6 +19,7 @@ enum {
 	ROUND_US = 200, /* about as long as one kind is launched in a round */
 	ALL_US = 200 * 1000,
 	SLOWER_PERCENT = 105,
+	ELEMENTS_MOST = 1 << 19,
 };
 
 struct timing {
@@ -82,15 +83,41 @@ static bool slower(struct probe *p, struct timing *t, unsigned *rounds, float *m
 	return f[0] * 100 > m[0] * SLOWER_PERCENT && *fused * 100 > *members * SLOWER_PERCENT;
 }
 
+/* All rows the program has, where elements stand for themselves and were probed in part; what they
+ * hold is ordinary numbers. */
+static bool take_all(struct probe *p)
+{
+	struct probe_batch batch;
+	char *image;
+	bool ok = false;
+
+	if (p->group.rows == p->asked.rows)
+		return true;
+	if (p->group.pattern != &pattern_silu_mul || p->asked.rows > ELEMENTS_MOST / p->asked.cols)
+		return false;
+	if (probe_arena_size(p, p->asked.rows) == PROBE_SIZED && bench_batch(p, &batch)) {
+		image = malloc(p->arena_bytes);
+		probe_batch_fill(&batch, PROBE_FAMILY_normal, 1);
+		if (image)
+			bench_fill(p, &batch, 0, 1, image);
+		ok = image && probe_arena_upload(p, image);
+		free(image);
+		probe_batch_free(&batch);
+	}
+	if (!ok)
+		p->why = REASON_NONE; /* what was proven stays so */
+	return ok;
+}
+
 void probe_time(struct probe *p)
 {
 	const char *forced = getenv("SOFTGPU_TIMES_COUNT");
-	struct profile_row row = {.key = p->key, .rows = p->group.rows};
+	struct profile_row row = {.key = p->key, .rows = p->asked.rows};
 	float members = 0, fused = 0;
 	struct timing t;
 
 	/* What a GPU of software takes says nothing. A part of the rows would not, either. */
-	if ((p->softgpu && !forced) || p->group.rows != p->asked.rows ||
+	if ((p->softgpu && !forced) || !take_all(p) ||
 	    fused_launch(&p->group, &p->winner, &p->limits, &t.ours) ||
 	    p->cu.cuEventCreate(&t.before, CU_EVENT_DEFAULT) ||
 	    p->cu.cuEventCreate(&t.between, CU_EVENT_DEFAULT) ||

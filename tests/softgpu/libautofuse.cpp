@@ -8,4 +8,5 @@ SOFTGPU_DYNAMIC_SHARED(af_shared)
 #define SILU_MUL(name, type, ftz, dense) SOFTGPU_KERNEL(name)
 #define COMPARE(name, type) SOFTGPU_KERNEL(name)
 #define PUBLISH(name) SOFTGPU_KERNEL(name)
+#define SWEEP(name) SOFTGPU_KERNEL(name)
 #include "fused/kernels.def"

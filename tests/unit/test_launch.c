@@ -197,11 +197,36 @@ static void checks(void **state)
 	assert_string_equal(l.kernel, "af_compare_f16");
 	assert_true(c.x == 16 && c.xpitch == 100 && c.y == 32 && c.ypitch == 200 && c.rows == 7 &&
 		    c.cols == 11 && c.counter == 64);
+	/* Without gaps all is one row. */
+	fused_compare(16, 44, 32, 44, 7, 11, DT_f32, 64, &l);
+	memcpy(&c, l.params, sizeof(c));
+	assert_true(c.rows == 1 && c.cols == 77);
+	fused_sweep(&(struct sweep_args){.x = 16, .rows = 1, .cols = 1000, .step = 1}, &l);
+	assert_string_equal(l.kernel, "af_sweep");
+	assert_true(l.grid[0] == 4 && l.block[0] == 256);
 	fused_publish(64, 128, 5, &l);
 	memcpy(&p, l.params, sizeof(p));
 	assert_string_equal(l.kernel, "af_publish");
 	assert_true(p.counter == 64 && p.slot == 128 && p.ticket == 5);
 	assert_null(fused_kernels[fused_nkernels]);
+}
+
+/* Every float once; one of each stretch; and factors that are what they are said to be. */
+static void sweeps(void **state)
+{
+	struct sweep_args every = {.first = 0xfffffff0u, .step = 1},
+			  some = {.first = 7, .step = 4096};
+
+	for (int64_t i = 0; i < 1 << 16; i++) {
+		uint32_t at = 7 + (uint32_t)i * 4096, bits = sweep_bits(&some, i), factor;
+
+		assert_int_equal(sweep_bits(&every, i), (uint32_t)(0xfffffff0u + i));
+		assert_in_range(bits - at, 0, 4095);
+		factor = sweep_factor(&some, bits) & 0x7fffffffu;
+		assert_in_range(factor, 0x3e800000u, 0x407fffffu);
+		every.ones = 1;
+		assert_int_equal(sweep_factor(&every, bits) & 0x7fffffffu, 0x3f800000u);
+	}
 }
 
 static void silu_by_shape(void **state)
@@ -270,6 +295,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_the_norm),
 		cmocka_unit_test(silu_by_shape),
 		cmocka_unit_test(checks),
+		cmocka_unit_test(sweeps),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -81,6 +81,8 @@ void start_worker(const std::shared_ptr<struct queue> &q)
 
 	q->working = true;
 	sigfillset(&all); /* signals are for the program's threads */
+	for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+		sigdelset(&all, fault); /* but a kernel's faults cannot wait */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
