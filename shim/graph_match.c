@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "matcher/dead.h"
 #include "matcher/decode.h"
 #include "matcher/key.h"
 #include "matcher/seq.h"
@@ -169,6 +170,10 @@ static bool note_group(struct graph_work *w, const struct group *g, const unsign
 		to->lean.range[to->lean.nrange++] = bound_range(g, &g->bound[i]);
 		to->lean.surviving += (g->bound[i].use & BOUND_WRITE) != 0;
 	}
+	/* Memory that becomes shared is one where nothing may be left out. */
+	to->lean.stores = dead_count(g);
+	to->lean.surviving += to->lean.stores;
+	to->lean.bytes = dead_bytes(g);
 	return true;
 }
 
@@ -182,7 +187,8 @@ static const struct ours *ours_of(const struct graph_work *w, const unsigned *no
 		       : ours_get(p.ctx);
 }
 
-static enum reason verdict(void *arg, struct group *g, const unsigned *node)
+static enum reason verdict(void *arg, struct group *g, const unsigned *node,
+			   const struct graph_dead *dead)
 {
 	struct graph_work *w = arg;
 	const struct ours *o = ours_of(w, node);
@@ -213,7 +219,12 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node)
 	w->again |= judge_vet(v);
 	if (process.config.opt.verify == VERIFY_ALWAYS)
 		return REASON_NONE;
-	return note_group(w, g, node, v, o) ? REASON_NONE : REASON_NO_KERNEL;
+	dead_apply(g, dead->slots);
+	if (!note_group(w, g, node, v, o))
+		return REASON_NO_KERNEL;
+	for (unsigned i = 0; dead->slots && i < w->dag[w->at].n; i++)
+		w->lean[w->shape->level[w->at].first + i] |= dead->lean[i];
+	return REASON_NONE;
 }
 
 static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
@@ -227,7 +238,7 @@ static void done(void *arg, const struct group *g, const unsigned *node, enum re
 		return;
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		kernel[i] = w->kernel[w->shape->level[w->at].first + node[i]];
-	graph_list_add(&w->list, g->pattern, kernel, why,
+	graph_list_add(&w->list, g, kernel, why,
 		       !why && process.config.opt.verify == VERIFY_ALWAYS);
 }
 
@@ -263,8 +274,12 @@ static bool is_aside(const struct graph_work *w, unsigned level)
 
 int graph_match(struct graph_work *w)
 {
-	const struct graph_policy policy = {
-		.arg = w, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
+	const struct graph_policy policy = {.arg = w,
+					    .stores = w->stores,
+					    .memory = memory,
+					    .enabled = enabled,
+					    .verdict = verdict,
+					    .done = done};
 	const char *why;
 
 	if (report_listing() || record_on)
@@ -293,9 +308,9 @@ void graph_witness(struct graph_work *w, enum graph_form f, unsigned level,
 	unsigned from = d->place[g->node[0]], to = d->place[g->node[g->n - 1]];
 
 	for (unsigned i = from; i <= to; i++)
-		w->form[f].witness[l->first + d->order[i]] = 1;
+		w->form[f].witness[l->first + d->order[i]] = WITNESS_GROUP;
 	for (unsigned i = 0; i < l->n && !d->linear; i++)
 		for (unsigned m = 0; m < g->n; m++)
 			if (!dag_ordered(d, i, g->node[m]))
-				w->form[f].witness[l->first + i] = 1;
+				w->form[f].witness[l->first + i] = WITNESS_GROUP;
 }
