@@ -130,7 +130,7 @@ static void walk(const struct plan *p, struct seq *s)
 
 		if (n->kind == GRAPH_KERNEL)
 			seq_launch(s, &n->launch, &n->op, &out);
-		else if (n->kind == GRAPH_OTHER)
+		else if (n->kind != GRAPH_EMPTY)
 			seq_barrier(s, REASON_BARRIER, &out);
 	}
 }

@@ -14,16 +14,18 @@
 #include "matcher/group.h"
 
 enum graph_kind {
-	GRAPH_OTHER, /* a copy, a host function, a child graph...: may touch anything */
+	GRAPH_OTHER, /* a host function, a child graph...: may touch anything */
 	GRAPH_EMPTY, /* does nothing but order */
 	GRAPH_KERNEL,
+	GRAPH_MEMORY, /* a copy or fill: all that it touches is in op (graph_memory.h) */
 };
 
 struct graph_node {
 	uint8_t kind; /* enum graph_kind */
 	bool typed;   /* an edge of it is not a plain one (programmatic): no member of a group */
-	/* Of a kernel. launch.index increases from node to node; stream is the same for all. op
-	 * comes from decode_launch, `vetted` says whether it may be crossed. */
+	/* Of a kernel (op: of a copy or fill, too). launch.index increases from node to node;
+	 * stream is the same for all. op comes from decode_launch, `vetted` says whether it may be
+	 * crossed. */
 	struct launch launch;
 	struct op op;
 };

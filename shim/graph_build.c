@@ -167,7 +167,8 @@ static void take_groups(struct side *s, const struct graph_work *w)
 		s->bytes += w->group[i].lean.bytes;
 	}
 	s->ngroup = s->group ? w->ngroup : 0;
-	if (s->ngroup > s->most_groups) {
+	if (s->ngroup > s->most_groups ||
+	    (s->ngroup == s->most_groups && s->stores > s->most_stores)) {
 		s->most_groups = s->ngroup;
 		s->most_removed = s->removed;
 		s->most_stores = s->stores;

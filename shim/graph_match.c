@@ -5,84 +5,12 @@
 #include <string.h>
 
 #include "matcher/dead.h"
-#include "matcher/decode.h"
-#include "matcher/key.h"
-#include "matcher/seq.h"
-#include "shim/graph_node.h"
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
-
-/* A kernel node as a launch. False: there is no memory for it. */
-static bool read_kernel(struct graph_work *w, unsigned i)
-{
-	struct graph_node *n = &w->node[i];
-	CUgraphNode node = w->form[FORM_FUSED].twin[i];
-	const struct kernel_rec *rec;
-	CUDA_KERNEL_NODE_PARAMS p;
-	const struct site *site;
-	const struct ours *o;
-	uint8_t *params;
-
-	n->kind = GRAPH_KERNEL;
-	op_opaque(&n->op);
-	n->launch.index = i;
-	if (graph_device_updatable(node))
-		w->alone = REASON_DEVICE_GRAPH;
-	if (real.cuGraphKernelNodeGetParams_v2(node, &p) || !(rec = graph_kernel(&p)))
-		return true;
-	o = ours_get(p.ctx);
-	n->launch.kernel = &rec->k;
-	memcpy(n->launch.grid, (unsigned[]){p.gridDimX, p.gridDimY, p.gridDimZ},
-	       sizeof(n->launch.grid));
-	memcpy(n->launch.block, (unsigned[]){p.blockDimX, p.blockDimY, p.blockDimZ},
-	       sizeof(n->launch.block));
-	n->launch.shmem = p.sharedMemBytes;
-	if (!o || !rec->k.decoder)
-		return true;
-	n->launch.context = o->generation;
-	n->launch.device = o->device;
-	params = malloc(rec->k.param_bytes + 1);
-	if (!params)
-		return false;
-	n->launch.params = params;
-	if (!graph_pack(&p, rec, params))
-		return true;
-	if (!p.kernelParams)
-		n->launch.attrs |= LAUNCH_EXTRA;
-	if (rec->k.ops & seq_members())
-		n->launch.attrs |= graph_attributes(node, &n->launch.priority);
-	if (decode_launch(&n->launch, &n->op))
-		return true;
-	n->launch.site = key_site(&n->launch, &n->op);
-	site = verdict_site_find(n->launch.site);
-	n->op.vetted |= site && site->vetted;
-	return true;
-}
-
-static int read_level(struct graph_work *w, const struct graph_level *l)
-{
-	for (unsigned i = l->first; i < l->first + l->n; i++) {
-		struct graph_node *n = &w->node[i];
-
-		n->kind = w->disabled[i] || w->shape->type[i] == CU_GRAPH_NODE_TYPE_EMPTY
-				  ? GRAPH_EMPTY
-				  : GRAPH_OTHER;
-		if (w->shape->type[i] == CU_GRAPH_NODE_TYPE_KERNEL && !w->disabled[i] &&
-		    !read_kernel(w, i))
-			return -1;
-	}
-	for (size_t i = 0; i < l->nedge; i++)
-		if (l->typed[i]) {
-			w->node[l->first + l->edge[i].to].launch.attrs |= LAUNCH_PROGRAMMATIC;
-			w->node[l->first + l->edge[i].from].typed = true;
-			w->node[l->first + l->edge[i].to].typed = true;
-		}
-	return 0;
-}
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
 {
@@ -289,7 +217,7 @@ int graph_match(struct graph_work *w)
 	for (w->at = 0; w->at < w->shape->nlevel; w->at++) {
 		const struct graph_level *l = &w->shape->level[w->at];
 
-		if (read_level(w, l) || dag_make(&w->dag[w->at], l->n, l->edge, l->nedge, &why))
+		if (graph_decode(w, l) || dag_make(&w->dag[w->at], l->n, l->edge, l->nedge, &why))
 			return -1;
 		if (w->alone)
 			return 0;

@@ -65,6 +65,8 @@ struct graph_work {
 	enum reason alone;      /* the graph is one to leave alone */
 };
 
+/* graph_decode.c: fills in w->node of a level. 0 or -1. */
+int graph_decode(struct graph_work *w, const struct graph_level *l);
 /* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1. */
 int graph_match(struct graph_work *w);
 /* Notes that edits of what the group leans on concern form f. */

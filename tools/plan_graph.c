@@ -139,6 +139,8 @@ static void add_node(struct plan_graph *p, struct level *l, const struct trace_e
 	if (e->kind == TRACE_NODE &&
 	    (e->flags == NODE_ALLOC || e->flags == NODE_FREE || e->flags == NODE_CONDITIONAL))
 		p->alone = REASON_NOT_CLONEABLE;
+	if (e->kind == TRACE_NODE && e->touches)
+		graph_memory(mine, &e->written, &e->copied);
 	if (e->kind != TRACE_KERNEL)
 		return;
 	if (e->updatable)

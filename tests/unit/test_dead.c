@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "matcher/dead.h"
+#include "matcher/graph_memory.h"
 #include "ops.h"
 
 enum { COLS = 8, NODES = 12 };
@@ -365,6 +366,46 @@ static void pitches(void **arg)
 	}
 }
 
+/* Copies and fills of known extent. */
+static void memory_nodes(void **arg)
+{
+	const struct graph_box none = {0}, whole = {BUFFER(SUM), WORDS(COLS), 1, 0, 1, 0},
+			       part = {BUFFER(SUM), WORDS(COLS) - 1, 1, 0, 1, 0},
+			       halves = {BUFFER(SUM), WORDS(COLS / 2), 2, WORDS(COLS / 2), 1, 0},
+			       apart = {BUFFER(X), WORDS(COLS), 1, 0, 1, 0},
+			       huge = {BUFFER(SUM), INT64_MAX, 1, 0, 1, 0};
+	const struct {
+		struct graph_box to, from;
+		bool dead;
+	} row[] = {
+		{whole, none, true},   {whole, apart, true},
+		{halves, none, true},  {part, none, false},
+		{apart, none, false},  {whole, whole, false}, /* it reads it */
+		{apart, whole, false}, {huge, none, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		begin();
+		graph_memory(&w.node[other(GRAPH_OTHER)], &row[i].to, &row[i].from);
+		chain();
+		assert_int_equal(plan(), row[i].dead ? all : 0);
+		if (row[i].dead)
+			assert_lean(1 << 2);
+	}
+	/* In between. */
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		graph_memory(&w.node[other(GRAPH_OTHER)], &apart, i ? &part : &none);
+		overwriter();
+		chain();
+		assert_int_equal(plan(), i ? 0 : all);
+	}
+	/* The host, say, sees the copy arrive. */
+	w.node[2].op.noperand = 1;
+	w.shared = (struct range){BUFFER(X), BUFFER(X) + 1};
+	assert_int_equal(plan(), 0);
+}
+
 static void shared_memory(void **arg)
 {
 	begin();
@@ -460,15 +501,11 @@ static void assumed(void **arg)
 	assert_int_equal(plan(), all);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(one_overwriter),
-					  cmocka_unit_test(several_overwriters),
-					  cmocka_unit_test(reader_in_between),
-					  cmocka_unit_test(concurrent_reader),
-					  cmocka_unit_test(opaque_in_between),
-					  cmocka_unit_test(one_branch),
-					  cmocka_unit_test(programmatic_edge),
-					  cmocka_unit_test(pitches),
-					  cmocka_unit_test(shared_memory),
-					  cmocka_unit_test(in_place),
-					  cmocka_unit_test(assumed)};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_overwriter),    cmocka_unit_test(several_overwriters),
+	cmocka_unit_test(reader_in_between), cmocka_unit_test(concurrent_reader),
+	cmocka_unit_test(opaque_in_between), cmocka_unit_test(one_branch),
+	cmocka_unit_test(programmatic_edge), cmocka_unit_test(pitches),
+	cmocka_unit_test(memory_nodes),      cmocka_unit_test(shared_memory),
+	cmocka_unit_test(in_place),          cmocka_unit_test(assumed)};
 UNIT_MAIN(tests)
