@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "matcher/dead_search.h"
+#include "matcher/dead.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "matcher/dead_search.h"
 
 /* The member that writes the slot first; false if it is none. */
 static bool find_first(struct dead_search *s, struct range r)

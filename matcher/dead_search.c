@@ -174,8 +174,8 @@ static void start(struct dead_search *s, const struct bound *b, bool assume)
 		const struct graph_node *n = &q->node[q->dag->order[i]];
 		bool blind = !assume && !dead_known(n);
 
-		if ((blind || dead_touches(n, ACCESS_READ, all)) &&
-		    dead_may_see(s, q->dag->order[i]))
+		if (dead_may_see(s, q->dag->order[i]) &&
+		    (blind || dead_touches(n, ACCESS_READ, all)))
 			s->risky[s->nrisky++] = q->dag->order[i];
 		if (blind && q->dag->linear)
 			break; /* nothing behind it can count */

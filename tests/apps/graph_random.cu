@@ -614,8 +614,9 @@ static void dead_launch(const struct subject &s, unsigned launches, unsigned pau
 }
 
 /*
- * Ways to take the overwriter away: parameters, switching it off, a new graph; and as a fourth case
- * the node in between becomes a reader. Checksums before, right after, and later.
+ * Ways to take the overwriter away: parameters, switching it off, a new graph; in the fourth case
+ * the node in between becomes a reader, in the fifth nothing happens. Checksums before, right
+ * after, and later.
  */
 static void dead()
 {
@@ -623,7 +624,7 @@ static void dead()
 	struct subject s;
 
 	for (enum kind k : over)
-		for (unsigned way = 0; way < 4; way++) {
+		for (unsigned way = 0; way < 5; way++) {
 			struct what w;
 
 			state = 11;
@@ -638,7 +639,8 @@ static void dead()
 				w.b = 0; /* the sum */
 			else if (way != 1)
 				w.out = 6, w.b = 5;
-			dead_edit(s, way == 3 ? 0 : way, way == 3 ? 2 : 3, w);
+			if (way < 4)
+				dead_edit(s, way == 3 ? 0 : way, way == 3 ? 2 : 3, w);
 			dead_launch(s, 3, 0);
 			dead_launch(s, 30, 1500);
 			printf("\n");
