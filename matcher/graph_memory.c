@@ -33,7 +33,9 @@ static void add(struct op *op, enum role role, enum access access, const struct 
 void graph_memory(struct graph_node *n, const struct graph_box *to, const struct graph_box *from)
 {
 	n->kind = GRAPH_OTHER;
-	if (!graph_box_sane(to) || !graph_box_sane(from))
+	/* What is said to touch nothing would be a node that nobody puts into a graph. */
+	if (!graph_box_sane(to) || !graph_box_sane(from) || !to->bytes || !to->rows ||
+	    !to->slices || (from->bytes && (!from->rows || !from->slices)))
 		return;
 	n->kind = GRAPH_MEMORY;
 	memset(&n->op, 0, sizeof(n->op));

@@ -13,7 +13,8 @@ struct graph_box {
 
 /* Are the numbers such that nothing overflows? */
 bool graph_box_sane(const struct graph_box *b);
-/* Makes n a node of kind GRAPH_MEMORY, or GRAPH_OTHER where a box is not sane. */
+/* Makes n a node of kind GRAPH_MEMORY, or GRAPH_OTHER where a box is not sane or touches nothing.
+ */
 void graph_memory(struct graph_node *n, const struct graph_box *to, const struct graph_box *from);
 
 #endif

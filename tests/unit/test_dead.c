@@ -392,16 +392,20 @@ static void memory_nodes(void **arg)
 		if (row[i].dead)
 			assert_lean(1 << 2);
 	}
-	/* In between. */
-	for (unsigned i = 0; i < 2; i++) {
+	/* In between; one of no rows is one that is not understood. */
+	for (unsigned i = 0; i < 3; i++) {
+		const struct graph_box rowless = {BUFFER(X), WORDS(COLS), 0, 0, 1, 0};
+
 		begin();
-		graph_memory(&w.node[other(GRAPH_OTHER)], &apart, i ? &part : &none);
+		graph_memory(&w.node[other(GRAPH_OTHER)], i == 2 ? &rowless : &apart,
+			     i == 1 ? &part : &none);
 		overwriter();
 		chain();
 		assert_int_equal(plan(), i ? 0 : all);
 	}
-	/* The host, say, sees the copy arrive. */
-	w.node[2].op.noperand = 1;
+	/* The host, say, sees the fill arrive. */
+	graph_memory(&w.node[2], &apart, &none);
+	assert_int_equal(plan(), all);
 	w.shared = (struct range){BUFFER(X), BUFFER(X) + 1};
 	assert_int_equal(plan(), 0);
 }
