@@ -17,6 +17,7 @@ enum type {
 	TYPE_CHOICE_numerics,
 	TYPE_CHOICE_verify,
 	TYPE_CHOICE_graphs,
+	TYPE_CHOICE_stores,
 	TYPE_CHOICE_log,
 };
 

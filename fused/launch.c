@@ -77,8 +77,11 @@ static unsigned pow2_up(int64_t n, unsigned least, unsigned most)
 	return p;
 }
 
-/* Fills operands; returns whether all accesses are 16 bytes wide, or -1 if a pointer is not even
- * aligned to its element. */
+/*
+ * Fills operands; returns whether all accesses are 16 bytes wide, or -1 if a pointer is not even
+ * aligned to its element. What is not stored counts as if it were: evidence for a group that stores
+ * it holds for the one that does not because both are the same kernel's.
+ */
 static int set_operands(const struct group *g, struct add_rmsnorm_args *a)
 {
 	static const uint8_t slot[OPERAND_COUNT] = {ADD_RMSNORM_A, ADD_RMSNORM_B, ADD_RMSNORM_SUM,
@@ -88,16 +91,13 @@ static int set_operands(const struct group *g, struct add_rmsnorm_args *a)
 	for (unsigned i = 0; i < OPERAND_COUNT; i++) {
 		const struct bound *b = &g->bound[slot[i]];
 
-		if (b->use == BOUND_DEAD) {
-			a->width[i] = 16;
-			continue;
-		}
-		a->addr[i] = b->addr;
 		a->pitch[i] = g->rows > 1 ? b->pitch : 0;
-		a->width[i] = launch_width(a->addr[i], a->pitch[i]);
+		a->width[i] = launch_width(b->addr, a->pitch[i]);
 		if (a->width[i] < dtype_bytes(b->dtype))
 			return -1;
 		wide &= a->width[i] == 16;
+		if (b->use != BOUND_DEAD)
+			a->addr[i] = b->addr;
 	}
 	return wide;
 }

@@ -24,20 +24,17 @@ int launch_silu_mul(const struct group *g, const struct candidate *c, struct fus
 	if (candidate_unpack_silu(c->code, &a.f) || g->rows < 1 || g->cols < 1 || !bytes)
 		return -1;
 	for (unsigned i = 0; i < SILU_OPERANDS; i++)
-		dense &= g->bound[slot[i]].use == BOUND_DEAD || g->rows == 1 ||
-			 g->bound[slot[i]].pitch == g->cols * (int64_t)bytes;
+		dense &= g->rows == 1 || g->bound[slot[i]].pitch == g->cols * (int64_t)bytes;
 	a.rows = dense ? 1 : g->rows;
 	a.cols = dense ? g->rows * g->cols : g->cols;
 	a.chunks = (a.cols + per - 1) / per;
 	for (unsigned i = 0; i < SILU_OPERANDS; i++) {
 		const struct bound *b = &g->bound[slot[i]];
 
-		a.width[i] = 16;
-		if (b->use == BOUND_DEAD)
-			continue;
-		a.addr[i] = b->addr;
+		if (b->use != BOUND_DEAD) /* the choice of the kernel does not depend on it */
+			a.addr[i] = b->addr;
 		a.pitch[i] = dense ? 0 : b->pitch;
-		a.width[i] = launch_width(a.addr[i], a.pitch[i]);
+		a.width[i] = launch_width(b->addr, a.pitch[i]);
 		if (a.width[i] < bytes)
 			return -1;
 		wide &= a.width[i] == 16;

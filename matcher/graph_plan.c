@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "matcher/dead.h"
 #include "matcher/legal.h"
 #include "matcher/seq.h"
 
@@ -12,6 +13,7 @@ struct plan {
 	const struct dag *dag;
 	unsigned *kernel; /* the kernel nodes */
 	unsigned nkernel;
+	uint8_t *lean; /* of the group in hand */
 };
 
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
@@ -72,9 +74,18 @@ static enum reason concurrent(const struct plan *p, unsigned mine)
 	return REASON_NONE;
 }
 
+/* A group with one surviving output may write shared memory; what nobody sees lies elsewhere. */
+static enum reason unshared(void *arg, struct range r, const struct launch *l)
+{
+	enum { MORE_THAN_ONE = 2 };
+
+	return memory(arg, r, l, MORE_THAN_ONE);
+}
+
 static enum reason verdict(void *arg, struct group *g, bool all_held)
 {
 	const struct plan *p = arg;
+	struct graph_dead dead = {.lean = p->lean};
 	unsigned node[PATTERN_MAX_NODES];
 	enum reason why = REASON_NONE;
 
@@ -87,7 +98,18 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	}
 	for (unsigned i = 0; i < g->pattern->nnode && !why; i++)
 		why = concurrent(p, node[i]);
-	return why ? why : p->policy->verdict(p->policy->arg, g, node);
+	if (why)
+		return why;
+	if (dead_stores(&(struct dead_question){.node = p->node,
+						.dag = p->dag,
+						.group = g,
+						.member = node,
+						.stores = p->policy->stores,
+						.memory = unshared,
+						.arg = arg},
+			&dead.slots, p->lean))
+		dead.slots = 0;
+	return p->policy->verdict(p->policy->arg, g, node, &dead);
 }
 
 static void done(void *arg, const struct group *g, enum reason why)
@@ -108,7 +130,7 @@ static void walk(const struct plan *p, struct seq *s)
 
 		if (n->kind == GRAPH_KERNEL)
 			seq_launch(s, &n->launch, &n->op, &out);
-		else if (n->kind == GRAPH_OTHER)
+		else if (n->kind != GRAPH_EMPTY)
 			seq_barrier(s, REASON_BARRIER, &out);
 	}
 }
@@ -127,7 +149,8 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 	int rc = -1;
 
 	p.kernel = calloc(d->n + 1, sizeof(*p.kernel));
-	if (s && p.kernel) {
+	p.lean = calloc(d->n + 1, 1);
+	if (s && p.kernel && p.lean) {
 		for (unsigned i = 0; i < d->n; i++)
 			if (node[i].kind == GRAPH_KERNEL)
 				p.kernel[p.nkernel++] = i;
@@ -136,5 +159,6 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 	}
 	seq_free(s);
 	free(p.kernel);
+	free(p.lean);
 	return rc;
 }

@@ -24,7 +24,7 @@ struct join {
 enum bound_use {
 	BOUND_READ = 1,  /* the group reads it before any member writes it */
 	BOUND_WRITE = 2, /* the group leaves it in memory: the fused kernel must store it */
-	BOUND_DEAD = 4,  /* written by a member, wholly overwritten by a later one: no store */
+	BOUND_DEAD = 4,  /* written by a member, and nobody can see it: no store */
 };
 
 /*
@@ -52,6 +52,7 @@ struct group {
 	bool has_eps;
 	bool plus_one; /* the norm multiplies by 1 + weight */
 	uint8_t nbound;
+	uint32_t dropped; /* slots that were BOUND_WRITE and became BOUND_DEAD (dead.h) */
 	struct bound bound[GROUP_MAX_OPERANDS];
 };
 
@@ -67,15 +68,18 @@ struct pattern {
 	 * REASON_OVERLAP.
 	 */
 	enum reason (*bind)(struct group *g);
+	/* Bound slots (bits) whose store the fused kernel can leave out, be they overwritten in the
+	 * group or not. Not what the group is for. */
+	uint32_t unstored;
 };
 
 /*
  * Bound slots of add_rmsnorm: sum = a + b; out = rmsnorm(sum) * w, or * (1 + w) if g->plus_one.
  * A, B, SUM and OUT have one type (f32, f16, bf16) and are rows x cols; W is one row, pitch 0, of
  * that type or f32. g->eps is what the norm adds where g->has_eps, else the candidate says. SUM is
- * BOUND_DEAD where the norm overwrites it; where the norm leaves a copy of what it read
- * (ROLE_copy), SUM is the place of that copy, and what the add wrote is there too or overwritten
- * by OUT.
+ * BOUND_DEAD where the norm overwrites it or nobody sees it; where the norm leaves a copy of what
+ * it read (ROLE_copy), SUM is the place of that copy, and what the add wrote is there too or
+ * overwritten by OUT.
  */
 enum {
 	ADD_RMSNORM_A,
@@ -91,7 +95,8 @@ enum {
  * type (f32, f16, bf16). Dense operands give rows = the number of elements, cols = 1 and pitch =
  * one element: a kernel does well to take rows * cols elements in one run where every pitch is
  * dense. GATE and UP may have gaps between rows (halves of one table) or pitch 0 (one row for all).
- * SILU is BOUND_WRITE where the activation stays in memory, BOUND_DEAD where OUT overwrites it.
+ * SILU is BOUND_WRITE where the activation stays in memory, BOUND_DEAD where OUT overwrites it or
+ * nobody sees it.
  * Exact aliases, element on element, are allowed: SILU on GATE, OUT on GATE, OUT on UP, GATE on UP;
  * hence each element is read from both inputs before either output of it is stored. eps, has_eps
  * and plus_one mean nothing. Which factor of the program's product the silu was does not show: a

@@ -143,6 +143,9 @@ bool operand_overlap(const struct operand *a, const struct operand *b);
 bool operand_same(const struct operand *a, const struct operand *b);
 /* Is every byte of r an element's? True only for boxes without gaps. */
 bool operand_covers(const struct operand *o, struct range r);
+/* The box as n runs of `run` adjacent bytes, `pitch` bytes apart (0: a single run). False if it
+ * cannot be seen so. Not for empty boxes. */
+bool operand_runs(const struct operand *o, int64_t *run, int64_t *pitch, int64_t *n);
 /* Bytes of memory behind the box; a broadcast dimension counts once. */
 uint64_t operand_bytes(const struct operand *o);
 

@@ -116,8 +116,7 @@ struct range operand_range(const struct operand *o)
 	return r;
 }
 
-/* The bytes of one contiguous run of the box and the pitch between runs (0: a single run). */
-static bool runs_of(const struct operand *o, int64_t *run, int64_t *pitch)
+bool operand_runs(const struct operand *o, int64_t *run, int64_t *pitch, int64_t *n)
 {
 	const int64_t bytes = size_of[o->dtype];
 	const struct box b = box_of(o);
@@ -126,19 +125,20 @@ static bool runs_of(const struct operand *o, int64_t *run, int64_t *pitch)
 
 	*run = inner ? b.size[b.ndim - 1] * bytes : bytes;
 	*pitch = outer ? b.stride[0] : 0;
+	*n = outer && *pitch ? b.size[0] : 1;
 	return outer <= 1 && *pitch >= 0;
 }
 
 bool operand_overlap(const struct operand *a, const struct operand *b)
 {
-	int64_t run_a, run_b, pitch_a, pitch_b, shift;
+	int64_t run_a, run_b, pitch_a, pitch_b, n, shift;
 
 	/* Mostly they are far from each other. */
 	if (!range_overlap(operand_range(a), operand_range(b)))
 		return false;
 	/* Columns of one table: equal pitch, and the runs never meet. A single run has any pitch.
 	 */
-	if (!runs_of(a, &run_a, &pitch_a) || !runs_of(b, &run_b, &pitch_b))
+	if (!operand_runs(a, &run_a, &pitch_a, &n) || !operand_runs(b, &run_b, &pitch_b, &n))
 		return true;
 	if (!pitch_a)
 		pitch_a = pitch_b;
@@ -167,9 +167,9 @@ bool operand_same(const struct operand *a, const struct operand *b)
 bool operand_covers(const struct operand *o, struct range r)
 {
 	const struct range mine = operand_range(o);
-	int64_t run, pitch;
+	int64_t run, pitch, n;
 
-	return runs_of(o, &run, &pitch) && !pitch && (uint64_t)run == mine.hi - mine.lo &&
+	return operand_runs(o, &run, &pitch, &n) && !pitch && (uint64_t)run == mine.hi - mine.lo &&
 	       mine.lo <= r.lo && r.hi <= mine.hi;
 }
 

@@ -92,4 +92,5 @@ const struct pattern pattern_add_rmsnorm = {
 	.node = {OP_add, OP_rmsnorm},
 	.join = {{0, ROLE_out, 1, ROLE_in0}},
 	.bind = bind,
+	.unstored = 1u << ADD_RMSNORM_SUM,
 };

@@ -76,4 +76,5 @@ const struct pattern pattern_silu_mul = {
 	.node = {OP_silu, OP_mul},
 	.join = {{0, ROLE_out, 1, ROLE_in0}},
 	.bind = bind,
+	.unstored = 1u << SILU_MUL_SILU,
 };

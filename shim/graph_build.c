@@ -14,6 +14,7 @@
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
+#include "shim/process.h"
 #include "shim/record.h"
 #include "shim/record_graph.h"
 #include "shim/window.h"
@@ -46,6 +47,7 @@ static void work_free(struct graph_work *w)
 	free(w->node);
 	free(w->dag);
 	free(w->aside);
+	free(w->lean);
 	free(w->group);
 	free(w->kernel);
 	graph_list_free(&w->list);
@@ -76,7 +78,10 @@ static int begin(struct side *s, struct graph_work *w)
 	w->node = calloc(shape->nnode + 1, sizeof(*w->node));
 	w->dag = calloc(shape->nlevel + 1, sizeof(*w->dag));
 	w->aside = calloc(shape->nlevel + 1, sizeof(*w->aside));
-	if (!w->disabled || !w->node || !w->dag || !w->aside || graph_read_edges(&s->shape) ||
+	w->lean = calloc(shape->nnode + 1, sizeof(*w->lean));
+	w->stores = s->keep_stores ? STORES_ALL : (enum stores)process.config.opt.stores;
+	if (!w->disabled || !w->node || !w->dag || !w->aside || !w->lean ||
+	    graph_read_edges(&s->shape) ||
 	    form_clone(&w->form[FORM_FUSED], shape, shape->node, s->base))
 		return -1;
 	for (unsigned i = 0; i < shape->nnode; i++) {
@@ -108,8 +113,10 @@ static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUg
 	if (s->discard)
 		return false;
 	for (unsigned i = 0; i < s->shape.nnode; i++)
-		if (s->node[i].changed && w->form[f].witness[i])
+		if (s->node[i].changed && w->form[f].witness[i]) {
+			s->keep_stores |= w->form[f].witness[i] == WITNESS_STORES;
 			return false;
+		}
 	side_drop_form(s, f);
 	s->form[f].exec = exec;
 	s->form[f].graph = w->form[f].graph;
@@ -118,6 +125,8 @@ static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUg
 		s->node[i].twin[f] = w->form[f].twin[i];
 		if (w->form[f].witness[i])
 			s->node[i].witness |= (uint8_t)(1u << f);
+		if (f == FORM_FUSED)
+			s->node[i].stores = w->form[f].witness[i] == WITNESS_STORES;
 	}
 	for (unsigned i = 0; i < s->shape.nnode; i++)
 		if (s->node[i].changed && !graph_refresh(s, f, i)) {
@@ -127,12 +136,17 @@ static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUg
 	return true;
 }
 
-/* Without the lock. kept: groups of the form that is there, if it is still right. */
-static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, unsigned kept)
+/* Without the lock. kept: groups of the form that is there, if it is still right; stores: that they
+ * leave out. */
+static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, unsigned kept,
+			       unsigned stores)
 {
 	CUgraphExec exec = NULL;
+	unsigned mine = 0;
 
-	if (w->ngroup == kept)
+	for (unsigned i = 0; i < w->ngroup; i++)
+		mine += w->group[i].lean.stores;
+	if (w->ngroup == kept && mine <= stores)
 		return NULL;
 	if (graph_rewrite(w) || graph_instantiate(w, FORM_FUSED, flags, &exec)) {
 		if (exec)
@@ -149,11 +163,16 @@ static void take_groups(struct side *s, const struct graph_work *w)
 	for (unsigned i = 0; s->group && i < w->ngroup; i++) {
 		s->group[i] = w->group[i].lean;
 		s->removed += w->group[i].nodes.n - 1;
+		s->stores += w->group[i].lean.stores;
+		s->bytes += w->group[i].lean.bytes;
 	}
 	s->ngroup = s->group ? w->ngroup : 0;
-	if (s->ngroup > s->most_groups) {
+	if (s->ngroup > s->most_groups ||
+	    (s->ngroup == s->most_groups && s->stores > s->most_stores)) {
 		s->most_groups = s->ngroup;
 		s->most_removed = s->removed;
+		s->most_stores = s->stores;
+		s->most_bytes = s->bytes;
 	}
 	s->launches_at = s->launches[FORM_FUSED];
 	if (!s->group)
@@ -178,8 +197,9 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	if (fused && publish(s, w, FORM_FUSED, fused)) {
 		take_groups(s, w);
 		graph_report_built(s);
-		log_debug("a graph of %u nodes has a side exec: %u groups, %u nodes less",
-			  s->shape.nnode, s->ngroup, s->removed);
+		log_debug("a graph of %u nodes has a side exec: %u groups, %u nodes and %u stores "
+			  "less",
+			  s->shape.nnode, s->ngroup, s->removed, s->stores);
 	} else if (fused) {
 		real.cuGraphExecDestroy(fused);
 		side_stale(s);
@@ -229,10 +249,11 @@ bool graph_build(struct side *s)
 	struct graph_work w = {.shape = &s->shape};
 	bool pushed, ok;
 	struct side_check there[GRAPH_VERDICTS];
-	unsigned kept, nthere;
+	unsigned kept, stores, nthere;
 	enum reason why = REASON_NONE;
 
 	kept = s->form[FORM_FUSED].exec && !s->stale ? s->ngroup : 0;
+	stores = s->stores;
 	memcpy(there, s->check, sizeof(there));
 	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
 	s->want = false;
@@ -253,7 +274,7 @@ bool graph_build(struct side *s)
 				w.form[FORM_FUSED].graph))
 			check = graph_check_build(&w, s->flags);
 		if (!w.alone)
-			fused = build_fused(&w, s->flags, kept);
+			fused = build_fused(&w, s->flags, kept, stores);
 	}
 	if (!come_back(s)) { /* what was made stays where it is */
 		s->building = false;

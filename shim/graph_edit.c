@@ -31,6 +31,15 @@ void side_stale(struct side *s)
 	side_want(s);
 }
 
+/*
+ * What stores rested on that were left out is edited: such programs do that with each token, and
+ * what the stores cost is less than what it takes to make the form anew.
+ */
+static void note_stores(struct side *s, const struct side_node *n)
+{
+	s->keep_stores |= n->witness >> FORM_FUSED & 1 && n->stores;
+}
+
 /* As base does now. */
 static const union graph_content *content(struct side *s, unsigned node)
 {
@@ -71,6 +80,7 @@ void graph_follow(struct side *s, unsigned node, const union graph_content *c)
 	struct side_node *n = &s->node[node];
 	bool stale = n->witness >> FORM_FUSED & 1;
 
+	note_stores(s, n);
 	n->changed = true;
 	n->read = false;
 	for (unsigned f = FORM_FUSED; f < FORM_COUNT; f++)
@@ -166,6 +176,7 @@ void graph_switched(CUgraphExec exec, CUgraphNode node, bool enabled)
 	n = &s->node[number];
 	if (n->disabled == enabled) {
 		n->disabled = !enabled;
+		note_stores(s, n);
 		for (unsigned f = FORM_FUSED; f < FORM_COUNT; f++) {
 			if (!s->form[f].exec)
 				continue;

@@ -78,6 +78,11 @@ static int rewrite_level(struct graph_work *w, unsigned level)
 
 int graph_rewrite(struct graph_work *w)
 {
+	uint8_t *witness = w->form[FORM_FUSED].witness;
+
+	for (unsigned i = 0; i < w->shape->nnode; i++)
+		if (w->lean[i])
+			witness[i] = WITNESS_STORES;
 	for (unsigned i = 0; i < w->shape->nlevel; i++)
 		if (rewrite_level(w, i))
 			return -1;

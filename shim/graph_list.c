@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shim/graph_list.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "matcher/dead.h"
+
 enum { GROUPS_MAX = 1 << 14 /* of one graph */ };
 
-void graph_list_add(struct graph_list *l, const struct pattern *p, const uint32_t *node,
+void graph_list_add(struct graph_list *l, const struct group *g, const uint32_t *node,
 		    enum reason why, bool checked)
 {
+	const struct pattern *p = g->pattern;
 	struct graph_listed *to;
 
 	if (l->n == l->room) {
@@ -28,6 +32,10 @@ void graph_list_add(struct graph_list *l, const struct pattern *p, const uint32_
 	to->why = (uint8_t)why;
 	to->nnode = p->nnode;
 	to->checked = checked;
+	if (!why) {
+		to->stores = (uint8_t)dead_count(g);
+		to->bytes = dead_bytes(g);
+	}
 	memcpy(to->node, node, p->nnode * sizeof(*node));
 }
 
@@ -62,6 +70,9 @@ void graph_list_json(const struct graph_list *l, FILE *f)
 		fprintf(f, "], \"fused\": %s", g->why ? "false" : "true");
 		if (g->why)
 			fprintf(f, ", \"reason\": \"%s\"", reason_word((enum reason)g->why));
+		if (g->stores)
+			fprintf(f, ", \"stores_dropped\": %u, \"bytes_dropped\": %" PRIu64,
+				g->stores, g->bytes);
 		fprintf(f, "%s}", g->checked ? ", \"checked\": true" : "");
 	}
 	fputc(']', f);

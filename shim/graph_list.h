@@ -10,6 +10,8 @@
 struct graph_listed {
 	uint8_t pattern, why, nnode;
 	bool checked;
+	uint8_t stores; /* left out, and their bytes */
+	uint64_t bytes;
 	uint32_t
 		node[PATTERN_MAX_NODES]; /* of the graph's kernel nodes, as recordings count them */
 };
@@ -21,7 +23,7 @@ struct graph_list {
 };
 
 /* Does nothing (but `cut`) where memory runs out or there are too many. node: of each member. */
-void graph_list_add(struct graph_list *l, const struct pattern *p, const uint32_t *node,
+void graph_list_add(struct graph_list *l, const struct group *g, const uint32_t *node,
 		    enum reason why, bool checked);
 bool graph_list_same(const struct graph_list *a, const struct graph_list *b);
 /* *to becomes *from, which is empty then. */

@@ -4,84 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "matcher/decode.h"
-#include "matcher/key.h"
-#include "matcher/seq.h"
-#include "shim/graph_node.h"
+#include "matcher/dead.h"
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
-
-/* A kernel node as a launch. False: there is no memory for it. */
-static bool read_kernel(struct graph_work *w, unsigned i)
-{
-	struct graph_node *n = &w->node[i];
-	CUgraphNode node = w->form[FORM_FUSED].twin[i];
-	const struct kernel_rec *rec;
-	CUDA_KERNEL_NODE_PARAMS p;
-	const struct site *site;
-	const struct ours *o;
-	uint8_t *params;
-
-	n->kind = GRAPH_KERNEL;
-	op_opaque(&n->op);
-	n->launch.index = i;
-	if (graph_device_updatable(node))
-		w->alone = REASON_DEVICE_GRAPH;
-	if (real.cuGraphKernelNodeGetParams_v2(node, &p) || !(rec = graph_kernel(&p)))
-		return true;
-	o = ours_get(p.ctx);
-	n->launch.kernel = &rec->k;
-	memcpy(n->launch.grid, (unsigned[]){p.gridDimX, p.gridDimY, p.gridDimZ},
-	       sizeof(n->launch.grid));
-	memcpy(n->launch.block, (unsigned[]){p.blockDimX, p.blockDimY, p.blockDimZ},
-	       sizeof(n->launch.block));
-	n->launch.shmem = p.sharedMemBytes;
-	if (!o || !rec->k.decoder)
-		return true;
-	n->launch.context = o->generation;
-	n->launch.device = o->device;
-	params = malloc(rec->k.param_bytes + 1);
-	if (!params)
-		return false;
-	n->launch.params = params;
-	if (!graph_pack(&p, rec, params))
-		return true;
-	if (!p.kernelParams)
-		n->launch.attrs |= LAUNCH_EXTRA;
-	if (rec->k.ops & seq_members())
-		n->launch.attrs |= graph_attributes(node, &n->launch.priority);
-	if (decode_launch(&n->launch, &n->op))
-		return true;
-	n->launch.site = key_site(&n->launch, &n->op);
-	site = verdict_site_find(n->launch.site);
-	n->op.vetted |= site && site->vetted;
-	return true;
-}
-
-static int read_level(struct graph_work *w, const struct graph_level *l)
-{
-	for (unsigned i = l->first; i < l->first + l->n; i++) {
-		struct graph_node *n = &w->node[i];
-
-		n->kind = w->disabled[i] || w->shape->type[i] == CU_GRAPH_NODE_TYPE_EMPTY
-				  ? GRAPH_EMPTY
-				  : GRAPH_OTHER;
-		if (w->shape->type[i] == CU_GRAPH_NODE_TYPE_KERNEL && !w->disabled[i] &&
-		    !read_kernel(w, i))
-			return -1;
-	}
-	for (size_t i = 0; i < l->nedge; i++)
-		if (l->typed[i]) {
-			w->node[l->first + l->edge[i].to].launch.attrs |= LAUNCH_PROGRAMMATIC;
-			w->node[l->first + l->edge[i].from].typed = true;
-			w->node[l->first + l->edge[i].to].typed = true;
-		}
-	return 0;
-}
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
 {
@@ -169,6 +98,10 @@ static bool note_group(struct graph_work *w, const struct group *g, const unsign
 		to->lean.range[to->lean.nrange++] = bound_range(g, &g->bound[i]);
 		to->lean.surviving += (g->bound[i].use & BOUND_WRITE) != 0;
 	}
+	/* Memory that becomes shared is one where nothing may be left out. */
+	to->lean.stores = dead_count(g);
+	to->lean.surviving += to->lean.stores;
+	to->lean.bytes = dead_bytes(g);
 	return true;
 }
 
@@ -182,7 +115,8 @@ static const struct ours *ours_of(const struct graph_work *w, const unsigned *no
 		       : ours_get(p.ctx);
 }
 
-static enum reason verdict(void *arg, struct group *g, const unsigned *node)
+static enum reason verdict(void *arg, struct group *g, const unsigned *node,
+			   const struct graph_dead *dead)
 {
 	struct graph_work *w = arg;
 	const struct ours *o = ours_of(w, node);
@@ -213,7 +147,12 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node)
 	w->again |= judge_vet(v);
 	if (process.config.opt.verify == VERIFY_ALWAYS)
 		return REASON_NONE;
-	return note_group(w, g, node, v, o) ? REASON_NONE : REASON_NO_KERNEL;
+	dead_apply(g, dead->slots);
+	if (!note_group(w, g, node, v, o))
+		return REASON_NO_KERNEL;
+	for (unsigned i = 0; dead->slots && i < w->dag[w->at].n; i++)
+		w->lean[w->shape->level[w->at].first + i] |= dead->lean[i];
+	return REASON_NONE;
 }
 
 static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
@@ -227,7 +166,7 @@ static void done(void *arg, const struct group *g, const unsigned *node, enum re
 		return;
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		kernel[i] = w->kernel[w->shape->level[w->at].first + node[i]];
-	graph_list_add(&w->list, g->pattern, kernel, why,
+	graph_list_add(&w->list, g, kernel, why,
 		       !why && process.config.opt.verify == VERIFY_ALWAYS);
 }
 
@@ -263,8 +202,12 @@ static bool is_aside(const struct graph_work *w, unsigned level)
 
 int graph_match(struct graph_work *w)
 {
-	const struct graph_policy policy = {
-		.arg = w, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
+	const struct graph_policy policy = {.arg = w,
+					    .stores = w->stores,
+					    .memory = memory,
+					    .enabled = enabled,
+					    .verdict = verdict,
+					    .done = done};
 	const char *why;
 
 	if (report_listing() || record_on)
@@ -274,7 +217,7 @@ int graph_match(struct graph_work *w)
 	for (w->at = 0; w->at < w->shape->nlevel; w->at++) {
 		const struct graph_level *l = &w->shape->level[w->at];
 
-		if (read_level(w, l) || dag_make(&w->dag[w->at], l->n, l->edge, l->nedge, &why))
+		if (graph_decode(w, l) || dag_make(&w->dag[w->at], l->n, l->edge, l->nedge, &why))
 			return -1;
 		if (w->alone)
 			return 0;
@@ -293,9 +236,9 @@ void graph_witness(struct graph_work *w, enum graph_form f, unsigned level,
 	unsigned from = d->place[g->node[0]], to = d->place[g->node[g->n - 1]];
 
 	for (unsigned i = from; i <= to; i++)
-		w->form[f].witness[l->first + d->order[i]] = 1;
+		w->form[f].witness[l->first + d->order[i]] = WITNESS_GROUP;
 	for (unsigned i = 0; i < l->n && !d->linear; i++)
 		for (unsigned m = 0; m < g->n; m++)
 			if (!dag_ordered(d, i, g->node[m]))
-				w->form[f].witness[l->first + i] = 1;
+				w->form[f].witness[l->first + i] = WITNESS_GROUP;
 }

@@ -130,6 +130,45 @@ CUresult graph_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type
 	}
 }
 
+/* One end of a copy. An address of the host's is like any other: it is not the device's memory. */
+static bool end(struct graph_box *b, const CUDA_MEMCPY3D *p, CUmemorytype type, const void *host,
+		CUdeviceptr device, const size_t at[3], size_t pitch, size_t height)
+{
+	uint64_t base = type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
+
+	*b = (struct graph_box){base + at[0] + at[1] * pitch + at[2] * pitch * height,
+				(int64_t)p->WidthInBytes,
+				(int64_t)p->Height,
+				p->Height > 1 ? (int64_t)pitch : 0,
+				(int64_t)p->Depth,
+				p->Depth > 1 ? (int64_t)(pitch * height) : 0};
+	return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE ||
+	       type == CU_MEMORYTYPE_UNIFIED;
+}
+
+bool graph_boxes(CUgraphNodeType type, const union graph_content *c, struct graph_box *to,
+		 struct graph_box *from)
+{
+	const CUDA_MEMCPY3D *p = &c->copy;
+	const CUDA_MEMSET_NODE_PARAMS *f = &c->fill;
+
+	memset(from, 0, sizeof(*from));
+	if (type == CU_GRAPH_NODE_TYPE_MEMSET) {
+		*to = (struct graph_box){f->dst,
+					 (int64_t)(f->width * f->elementSize),
+					 (int64_t)f->height,
+					 f->height > 1 ? (int64_t)f->pitch : 0,
+					 1,
+					 0};
+		return true;
+	}
+	return type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+	       end(to, p, p->dstMemoryType, p->dstHost, p->dstDevice,
+		   (size_t[]){p->dstXInBytes, p->dstY, p->dstZ}, p->dstPitch, p->dstHeight) &&
+	       end(from, p, p->srcMemoryType, p->srcHost, p->srcDevice,
+		   (size_t[]){p->srcXInBytes, p->srcY, p->srcZ}, p->srcPitch, p->srcHeight);
+}
+
 uint64_t graph_cluster(CUgraphNode node)
 {
 	CUlaunchAttributeValue v;

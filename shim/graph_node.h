@@ -3,7 +3,7 @@
 #ifndef AF_SHIM_GRAPH_NODE_H
 #define AF_SHIM_GRAPH_NODE_H
 
-#include "matcher/graph_plan.h"
+#include "matcher/graph_memory.h"
 #include "shim/kernels.h"
 
 /* The record of a node's kernel, or NULL. */
@@ -31,6 +31,10 @@ CUresult graph_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type
 			const union graph_content *c);
 /* Do the two do the same? False in doubt. */
 bool graph_same(CUgraphNodeType type, const union graph_content *a, const union graph_content *b);
+
+/* What a copy or fill writes and reads; false where that is not plain memory. */
+bool graph_boxes(CUgraphNodeType type, const union graph_content *c, struct graph_box *to,
+		 struct graph_box *from);
 
 /* The cluster a kernel node is launched in, packed; 0: none. An attribute that decides what the
  * kernel does, and that no edit of an exec can change. */

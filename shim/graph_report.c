@@ -7,7 +7,8 @@ enum { LISTED_MAX = 256 }; /* execs listed one by one */
 
 /* One exec of the program's. */
 struct item {
-	unsigned number, nodes, removed, groups;
+	unsigned number, nodes, removed, groups, stores;
+	uint64_t bytes;
 	struct graph_list list;
 	unsigned long long launches[FORM_COUNT], edits, until;
 	uint64_t added_ns;
@@ -25,6 +26,7 @@ static struct {
 	bool cut;
 	/* Atomic. Of launches of fused forms: groups in them, nodes before and after. */
 	unsigned long long launches[FORM_COUNT], groups, before, after;
+	unsigned long long stores, bytes; /* left out */
 } graphs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void graph_report_made(const struct side *s, unsigned nodes)
@@ -69,6 +71,10 @@ void graph_report_launched(const struct side *s, enum graph_form f)
 	__atomic_fetch_add(&graphs.groups, s->ngroup, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&graphs.before, s->shape.nnode, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&graphs.after, s->shape.nnode - s->removed, __ATOMIC_RELAXED);
+	if (!s->stores)
+		return;
+	__atomic_fetch_add(&graphs.stores, s->stores, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&graphs.bytes, s->bytes, __ATOMIC_RELAXED);
 }
 
 static void list(struct side *s)
@@ -85,6 +91,8 @@ static void list(struct side *s)
 	graph_list_move(&i->list, &s->list);
 	i->removed = s->most_removed;
 	i->groups = s->most_groups;
+	i->stores = s->most_stores;
+	i->bytes = s->most_bytes;
 	memcpy(i->launches, s->launches, sizeof(i->launches));
 	i->edits = s->edits;
 	i->until = s->until;
@@ -151,6 +159,7 @@ static enum reason most(void)
 bool graph_report_text(char *text, size_t size, unsigned long long *fused)
 {
 	unsigned long long all = sum(graphs.launches), checked = graphs.launches[FORM_CHECK];
+	char stores[80] = "";
 	enum reason why;
 
 	*fused = graphs.launches[FORM_FUSED];
@@ -161,11 +170,14 @@ bool graph_report_text(char *text, size_t size, unsigned long long *fused)
 	if (!*fused && !checked &&
 	    !why) /* nothing was looked at: the launches' reason is the graphs' */
 		return false;
+	if (graphs.stores)
+		snprintf(stores, sizeof(stores), "; %llu stores of %llu bytes were not needed",
+			 graphs.stores, graphs.bytes);
 	if (*fused)
 		snprintf(text, size,
 			 "%llu graph launches, %llu of them fused (%llu groups, %llu nodes became "
-			 "%llu)",
-			 all, *fused, graphs.groups, graphs.before, graphs.after);
+			 "%llu%s)",
+			 all, *fused, graphs.groups, graphs.before, graphs.after, stores);
 	else if (!why && checked)
 		snprintf(text, size, "%llu graph launches, %llu of them checked", all, checked);
 	else
@@ -193,11 +205,11 @@ static void json_item(FILE *f, const struct item *it, const char *sep)
 		rejected[r] = it->rejected[r];
 	fprintf(f,
 		"%s\n      {\"graph\": %u, \"nodes\": %u, \"nodes_fused\": %u, \"groups\": %u, "
-		"\"own\": %llu, "
+		"\"stores_dropped\": %u, \"bytes_dropped\": %llu, \"own\": %llu, "
 		"\"fused\": %llu, \"checked\": %llu, \"edits\": %llu, ",
-		sep, it->number, it->nodes, it->nodes - it->removed, it->groups,
-		it->launches[FORM_OWN], it->launches[FORM_FUSED], it->launches[FORM_CHECK],
-		it->edits);
+		sep, it->number, it->nodes, it->nodes - it->removed, it->groups, it->stores,
+		(unsigned long long)it->bytes, it->launches[FORM_OWN], it->launches[FORM_FUSED],
+		it->launches[FORM_CHECK], it->edits);
 	if (it->launches[FORM_FUSED])
 		fprintf(f, "\"launches_before\": %llu, ", it->until);
 	fprintf(f, "\"added_ms\": %.3f, \"left_alone\": ", (double)it->added_ns / 1e6);
@@ -219,11 +231,11 @@ void graph_report_json(FILE *f)
 		"  \"graphs\": {\n    \"instantiated\": %llu, \"nodes\": %llu, \"side_execs\": "
 		"%llu,\n    \"added_ms\": %.3f, \"added_ms_most\": %.3f, \"cloned_nodes\": "
 		"%llu,\n    \"launches\": {\"own\": %llu, \"fused\": %llu, \"checked\": %llu},\n"
-		"    \"left_alone\": {",
+		"    \"stores_dropped\": %llu, \"bytes_dropped\": %llu,\n    \"left_alone\": {",
 		graphs.made, graphs.nodes, graphs.built, (double)graphs.added_ns / 1e6,
 		(double)graphs.most_ns / 1e6, (unsigned long long)graphs.cloned_nodes,
-		graphs.launches[FORM_OWN], graphs.launches[FORM_FUSED],
-		graphs.launches[FORM_CHECK]);
+		graphs.launches[FORM_OWN], graphs.launches[FORM_FUSED], graphs.launches[FORM_CHECK],
+		graphs.stores, graphs.bytes);
 	reasons(f, graphs.alone);
 	fputs("},\n    \"execs\": [", f);
 	for (unsigned i = 0; i < graphs.nitem; i++)

@@ -40,9 +40,10 @@ struct side_node {
 	CUgraphNode twin[FORM_COUNT]; /* in the forms' graphs; NULL: not there */
 	CUcontext ctx;                /* of a copy or fill, as the program said last */
 	bool disabled;
-	uint8_t witness;             /* forms that an edit of it may make wrong, one bit each */
-	bool changed;                /* edited while a form was being built */
-	bool read, clustered;        /* what follows is known */
+	uint8_t witness;      /* forms that an edit of it may make wrong, one bit each */
+	bool stores;          /* of the fused one, only stores that were left out rest on it */
+	bool changed;         /* edited while a form was being built */
+	bool read, clustered; /* what follows is known */
 	union graph_content content; /* what base's node does */
 	uint64_t cluster;            /* graph_cluster of it */
 };
@@ -58,6 +59,8 @@ struct side_group {
 	int device;
 	unsigned nrange, surviving;
 	struct range range[GROUP_MAX_OPERANDS];
+	unsigned stores; /* left out */
+	uint64_t bytes;  /* of them */
 };
 
 /* A verdict of groups in the graph, and the most rows that one of them has. */
@@ -91,9 +94,14 @@ struct side {
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
+	unsigned stores; /* that its groups leave out, and their bytes */
+	uint64_t bytes;
 	unsigned most_groups, most_removed; /* of any fused form there was */
-	unsigned rejected[REASON_COUNT];    /* groups of the last plan that were left alone */
-	struct graph_list list;             /* they and the others, where a report lists groups */
+	unsigned most_stores;               /* then */
+	uint64_t most_bytes;
+	bool keep_stores; /* the program edits what stores rested on that were left out: no more */
+	unsigned rejected[REASON_COUNT]; /* groups of the last plan that were left alone */
+	struct graph_list list;          /* they and the others, where a report lists groups */
 	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
 	unsigned ncheck;
 	unsigned check_tries; /* checking forms made while no verdict changed */

@@ -152,7 +152,8 @@ void side_drop_form(struct side *s, enum graph_form f)
 		return;
 	free(s->group);
 	s->group = NULL;
-	s->ngroup = s->removed = 0;
+	s->ngroup = s->removed = s->stores = 0;
+	s->bytes = 0;
 }
 
 void side_strip(struct side *s)

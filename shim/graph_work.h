@@ -3,14 +3,22 @@
 #ifndef AF_SHIM_GRAPH_WORK_H
 #define AF_SHIM_GRAPH_WORK_H
 
+#include "config/config.h"
 #include "shim/graph_state.h"
+
+/* Why an edit of a node concerns a form. */
+enum witness {
+	WITNESS_NONE,
+	WITNESS_STORES, /* only stores that were left out rest on it */
+	WITNESS_GROUP,
+};
 
 /* A clone of base and what is to become of it. */
 struct work_form {
 	CUgraph graph;
 	CUgraph *level; /* as shape.level */
 	CUgraphNode *twin;
-	uint8_t *witness; /* by node */
+	uint8_t *witness; /* by node, enum witness */
 };
 
 struct work_group {
@@ -39,6 +47,8 @@ struct graph_work {
 	struct dag *dag;         /* of each level */
 	bool *aside;             /* each level: something may run beside all of it */
 	unsigned at;             /* the level being planned */
+	enum stores stores;
+	uint8_t *lean; /* by node: stores that were left out rest on it */
 	struct work_group *group;
 	unsigned ngroup, group_room;
 	struct work_check check[GRAPH_VERDICTS];
@@ -55,6 +65,8 @@ struct graph_work {
 	enum reason alone;      /* the graph is one to leave alone */
 };
 
+/* graph_decode.c: fills in w->node of a level. 0 or -1. */
+int graph_decode(struct graph_work *w, const struct graph_level *l);
 /* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1. */
 int graph_match(struct graph_work *w);
 /* Notes that edits of what the group leans on concern form f. */

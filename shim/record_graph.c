@@ -89,6 +89,31 @@ static void put_kernel(struct record_text *t, CUgraphNode node)
 	record_text_add(t, "}\n");
 }
 
+static void put_box(struct record_text *t, const char *key, const struct graph_box *b)
+{
+	record_text_add(t,
+			",\"%s\":[\"0x%" PRIx64 "\",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+			",%" PRId64 "]",
+			key, b->addr, b->bytes, b->rows, b->pitch, b->slices, b->slice);
+}
+
+/* Copies and fills say what they touch. */
+static void put_other(struct record_text *t, CUgraphNode node, CUgraphNodeType type)
+{
+	struct graph_box to, from;
+	union graph_content c;
+
+	record_text_add(t, "{\"k\":\"node\",\"type\":%u", (unsigned)type);
+	if ((type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET) &&
+	    !graph_get(node, type, &c) && graph_boxes(type, &c, &to, &from) &&
+	    graph_box_sane(&to) && graph_box_sane(&from)) {
+		put_box(t, "to", &to);
+		if (from.bytes)
+			put_box(t, "from", &from);
+	}
+	record_text_add(t, "}\n");
+}
+
 static void put_level(struct record_text *t, const struct graph_shape *s, unsigned level)
 {
 	const struct graph_level *l = &s->level[level];
@@ -97,7 +122,7 @@ static void put_level(struct record_text *t, const struct graph_shape *s, unsign
 		if (s->type[i] == CU_GRAPH_NODE_TYPE_KERNEL)
 			put_kernel(t, s->node[i]);
 		else
-			record_text_add(t, "{\"k\":\"node\",\"type\":%u}\n", (unsigned)s->type[i]);
+			put_other(t, s->node[i], s->type[i]);
 	}
 	for (size_t i = 0; i < l->nedge; i++) {
 		const CUgraphEdgeData *d = &l->data[i];

@@ -15,6 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "matcher/dead.h"
 #include "matcher/decode.h"
 #include "matcher/key.h"
 #include "shim/kernels.h"
@@ -146,7 +147,7 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	e->function = f;
 	e->fused = *l;
 	e->events = memory_events();
-	e->surviving = 0;
+	e->surviving = dead_count(g); /* where nobody else may look, as before */
 	for (e->nrange = 0; e->nrange < g->nbound; e->nrange++) {
 		e->range[e->nrange] = bound_range(g, &g->bound[e->nrange]);
 		e->surviving += (g->bound[e->nrange].use & BOUND_WRITE) != 0;

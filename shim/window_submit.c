@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/log.h"
+#include "matcher/dead.h"
 #include "matcher/key.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
@@ -154,9 +155,15 @@ bool window_fuse(struct window *w, const struct group *g)
 {
 	struct verdict *v = w->verdict;
 	struct fused_launch l;
+	struct group lean;
 	CUfunction f;
 	bool sent;
 
+	if (process.config.opt.stores == STORES_ASSUME_DEAD) {
+		lean = *g;
+		dead_apply(&lean, dead_assumed(g));
+		g = &lean;
+	}
 	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
 	    !(f = ours_function(w->ours, l.kernel)))
 		return false;

@@ -24,7 +24,7 @@ static bool add_up(const struct ab_request *q, struct ab_device *sum, struct ab_
 		if (strncmp(e->d_name, "times-", 6))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", q->dir, e->d_name);
-		if (!recording_read(&rec, path, none, false)) {
+		if (!recording_read(&rec, path, none, STORES_ALL, false)) {
 			for (uint32_t i = 0; i < rec.times.nran; i++)
 				sum->seconds += rec.times.ran[i].in_graph
 							? 0

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/hash.h"
+#include "matcher/dead.h"
 #include "matcher/legal.h"
 #include "tools/listing_lines.h"
 #include "tools/names.h"
@@ -144,6 +145,7 @@ static void measure(struct listing *l, struct listing_group *to, const struct gr
 		to->fused = 0;
 		return;
 	}
+	dead_apply(&mine, g->dropped);
 	legal_bytes(&mine, &to->unfused, &to->fused);
 }
 

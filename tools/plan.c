@@ -22,9 +22,10 @@ static void print(const struct plan_result *r, const struct plan_result *graphs,
 	}
 }
 
-int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out)
+int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], enum stores stores,
+	      FILE *out)
 {
-	struct plan_result streams = {0}, graphs = {0}, *r;
+	struct plan_result streams = {.stores = stores}, graphs = {.stores = stores}, *r;
 	struct planning *p;
 	struct trace_event e;
 	struct trace *t = trace_open(path);
@@ -86,7 +87,7 @@ int command_plan(int argc, char **argv)
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, on);
-	rc = plan_file(path, json, on, stdout);
+	rc = plan_file(path, json, on, (enum stores)c.opt.stores, stdout);
 	config_free(&c);
 	return rc;
 }

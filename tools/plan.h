@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "config/config.h"
 #include "matcher/seq.h"
 #include "tools/trace.h"
 
@@ -15,6 +16,8 @@ struct plan_group {
 	/* In a graph: the graph's number, and that of its first kernel node among all. */
 	int64_t graph;
 	uint64_t first;
+	unsigned stores; /* left out, and their bytes */
+	uint64_t bytes;
 };
 
 struct plan_unknown {
@@ -41,6 +44,7 @@ struct plan_watch {
 /* What was found. Kernels belong to the trace. */
 struct plan_result {
 	const struct plan_watch *watch; /* or NULL */
+	enum stores stores;             /* the option; set it first */
 	uint64_t launches;
 	struct plan_group *group; /* in the order in which they completed */
 	size_t ngroup;
@@ -128,6 +132,7 @@ enum plan_class plan_class(const char *call, bool has_stream);
 
 /* Plans a recorded trace with the signatures compiled so far and prints the result to out. The exit
  * status of the command. */
-int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out);
+int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], enum stores stores,
+	      FILE *out);
 
 #endif

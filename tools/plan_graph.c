@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/log.h"
+#include "matcher/dead.h"
 #include "matcher/decode.h"
 #include "matcher/graph_plan.h"
 #include "tools/plan.h"
@@ -138,6 +139,8 @@ static void add_node(struct plan_graph *p, struct level *l, const struct trace_e
 	if (e->kind == TRACE_NODE &&
 	    (e->flags == NODE_ALLOC || e->flags == NODE_FREE || e->flags == NODE_CONDITIONAL))
 		p->alone = REASON_NOT_CLONEABLE;
+	if (e->kind == TRACE_NODE && e->touches)
+		graph_memory(mine, &e->written, &e->copied);
 	if (e->kind != TRACE_KERNEL)
 		return;
 	if (e->updatable)
@@ -201,11 +204,15 @@ static bool enabled(void *arg, const struct pattern *p)
 	return g->enabled[pattern_id(p)];
 }
 
-static enum reason verdict(void *arg, struct group *g, const unsigned *node)
+static enum reason verdict(void *arg, struct group *g, const unsigned *node,
+			   const struct graph_dead *dead)
 {
 	const struct plan_graph *p = arg;
 
-	return p->at->aside ? REASON_BARRIER : p->alone;
+	if (p->at->aside || p->alone)
+		return p->at->aside ? REASON_BARRIER : p->alone;
+	dead_apply(g, dead->slots);
+	return REASON_NONE;
 }
 
 static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
@@ -248,8 +255,12 @@ static bool is_aside(const struct plan_graph *p, const struct level *l)
 /* NULL, or why not. */
 static const char *plan_level(struct plan_graph *p, struct level *l)
 {
-	const struct graph_policy policy = {
-		.arg = p, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
+	const struct graph_policy policy = {.arg = p,
+					    .stores = p->result->stores,
+					    .memory = memory,
+					    .enabled = enabled,
+					    .verdict = verdict,
+					    .done = done};
 	const char *why = NULL;
 
 	if (dag_make(&l->dag, l->nnode, l->edge, l->nedge, &why))

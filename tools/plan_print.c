@@ -9,15 +9,19 @@ enum { NAMES_SHOWN = 20 };
 
 struct counts {
 	uint64_t by_reason[REASON_COUNT]; /* [REASON_NONE]: fused */
+	uint64_t stores, bytes;           /* left out */
 };
 
 static struct counts count(const struct plan_result *r, const struct pattern *p)
 {
-	struct counts c = {{0}};
+	struct counts c = {.stores = 0};
 
 	for (size_t i = 0; i < r->ngroup; i++)
-		if (r->group[i].pattern == p)
+		if (r->group[i].pattern == p) {
 			c.by_reason[r->group[i].why]++;
+			c.stores += r->group[i].stores;
+			c.bytes += r->group[i].bytes;
+		}
 	return c;
 }
 
@@ -46,6 +50,11 @@ static json_t *json_groups(const struct plan_result *r)
 				launches, "fused", g->why == REASON_NONE);
 		if (g->why)
 			json_object_set_new(one, "reason", json_string(reason_word(g->why)));
+		if (g->stores) {
+			json_object_set_new(one, "stores_dropped", json_integer(g->stores));
+			json_object_set_new(one, "bytes_dropped",
+					    json_integer((json_int_t)g->bytes));
+		}
 		if (r->graph)
 			json_place(g, one);
 		json_array_append_new(list, one);
@@ -67,8 +76,10 @@ static json_t *json_summary(const struct plan_result *r)
 				json_object_set_new(rejected, reason_word((enum reason)k),
 						    json_integer((json_int_t)c.by_reason[k]));
 		json_object_set_new(summary, p->name,
-				    json_pack("{s:I, s:o}", "fused",
-					      (json_int_t)c.by_reason[REASON_NONE], "rejected",
+				    json_pack("{s:I, s:I, s:I, s:o}", "fused",
+					      (json_int_t)c.by_reason[REASON_NONE],
+					      "stores_dropped", (json_int_t)c.stores,
+					      "bytes_dropped", (json_int_t)c.bytes, "rejected",
 					      rejected));
 	}
 	return summary;
@@ -162,6 +173,11 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 
 		fprintf(f, "%s: %" PRIu64 " groups fused, %" PRIu64 " launches fewer\n", p->name,
 			c.by_reason[REASON_NONE], c.by_reason[REASON_NONE] * (p->nnode - 1u));
+		if (c.stores)
+			fprintf(f,
+				"  %7" PRIu64 "  stores dropped, %" PRIu64
+				" bytes: nobody reads them\n",
+				c.stores, c.bytes);
 		for (unsigned k = REASON_NONE + 1; k < REASON_COUNT; k++)
 			if (c.by_reason[k])
 				fprintf(f, "  %7" PRIu64 "  not fused, %s: %s\n", c.by_reason[k],

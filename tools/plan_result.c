@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "matcher/dead.h"
 #include "tools/plan.h"
 
 static bool room_for(void **list, size_t n, size_t size)
@@ -28,6 +29,8 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p->why = why;
 	p->graph = r->number;
 	p->first = r->first;
+	p->stores = why ? 0 : dead_count(g);
+	p->bytes = why ? 0 : dead_bytes(g);
 	for (unsigned i = 0; i < g->pattern->nnode; i++)
 		p->launch[i] = g->member[i]->launch.index;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "matcher/dead.h"
 #include "matcher/decode.h"
 #include "tools/plan.h"
 
@@ -51,7 +52,11 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 
 	if (s->handle == PER_THREAD_STREAM)
 		return REASON_PER_THREAD_STREAM;
-	return s->p->captures ? REASON_CAPTURE : REASON_NONE;
+	if (s->p->captures)
+		return REASON_CAPTURE;
+	if (all_held && s->p->result->stores == STORES_ASSUME_DEAD)
+		dead_apply(g, dead_assumed(g));
+	return REASON_NONE;
 }
 
 static void done(void *arg, const struct group *g, enum reason why)

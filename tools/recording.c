@@ -101,7 +101,7 @@ static void finish(struct recording *r, struct listing *of_streams, struct listi
 }
 
 int recording_read(struct recording *r, const char *path, const bool on[PATTERN_COUNT],
-		   bool progress)
+		   enum stores stores, bool progress)
 {
 	struct listing *of_streams = listing_new(), *of_graphs = listing_new();
 	struct planning *p;
@@ -112,6 +112,7 @@ int recording_read(struct recording *r, const char *path, const bool on[PATTERN_
 	r->graph_outcomes = outcomes_new();
 	r->trace = trace_open(path);
 	if (of_streams && of_graphs && r->outcomes && r->graph_outcomes && r->trace) {
+		r->streams.stores = r->graphs.stores = stores;
 		r->streams.watch = &of_streams->watch;
 		r->graphs.watch = &of_graphs->watch;
 		p = planning_new(&r->streams, &r->graphs, on);

@@ -19,7 +19,7 @@ struct recording {
 /* 0; -1 if it cannot be opened or memory ran out (said so). Bad lines are counted by trace_errors.
  * progress: a line on stderr now and then, if that is a terminal. */
 int recording_read(struct recording *r, const char *path, const bool on[PATTERN_COUNT],
-		   bool progress);
+		   enum stores stores, bool progress);
 void recording_free(struct recording *r);
 
 #endif

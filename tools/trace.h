@@ -15,6 +15,7 @@
 #ifndef AF_TOOLS_TRACE_H
 #define AF_TOOLS_TRACE_H
 
+#include "matcher/graph_memory.h"
 #include "matcher/launch.h"
 #include "matcher/op.h"
 #include "tools/times.h"
@@ -67,14 +68,16 @@ struct trace_event {
 		const char *why; /* its nodes are not there; else NULL */
 	} graph;                 /* GRAPH; flags: of the call */
 	bool updatable;          /* KERNEL: the device may change the node */
-	struct range range;      /* ALLOC, FREE; CALL, where it frees one (else empty) */
-	unsigned flags;    /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
-	int device;        /* ALLOC */
-	unsigned from, to; /* EDGE; flags: 0 if it is a plain one */
-	struct sent sent;  /* SENT; OUTCOME: launch, n; IN_GRAPH: id of the exec, its nodes as
-			      launch, n */
-	struct ran ran;    /* RAN; name: of a kernel in a graph */
-	enum reason why;   /* OUTCOME, IN_GRAPH */
+	bool touches;            /* NODE: a copy or fill, with what it writes and reads */
+	struct graph_box written, copied;
+	struct range range; /* ALLOC, FREE; CALL, where it frees one (else empty) */
+	unsigned flags;     /* ALLOC: enum trace_memory; STREAM: 1 non-blocking; NODE: its type */
+	int device;         /* ALLOC */
+	unsigned from, to;  /* EDGE; flags: 0 if it is a plain one */
+	struct sent sent;   /* SENT; OUTCOME: launch, n; IN_GRAPH: id of the exec, its nodes as
+			       launch, n */
+	struct ran ran;     /* RAN; name: of a kernel in a graph */
+	enum reason why;    /* OUTCOME, IN_GRAPH */
 	enum trace_state state;
 	bool launched; /* BAD: it was a line of kind l, lx or n */
 };

@@ -184,7 +184,7 @@ static int list(const struct request *q, const char *path, const char *source)
 	struct recording r;
 	int rc;
 
-	if (recording_read(&r, path, q->on, true))
+	if (recording_read(&r, path, q->on, (enum stores)q->config->opt.stores, true))
 		return EXIT_USAGE;
 	if (r.no_times[0])
 		v.times_note = r.no_times;

@@ -284,6 +284,35 @@ static int graph(struct parse *s, json_t *line, struct trace_event *e)
 	return 1;
 }
 
+/* ["0x7f00", bytes, rows, pitch, slices, slice] */
+static int box(struct parse *s, json_t *line, const char *key, struct graph_box *b)
+{
+	json_t *list = json_object_get(line, key);
+	const char *addr = json_string_value(json_array_get(list, 0));
+	int64_t *to[] = {&b->bytes, &b->rows, &b->pitch, &b->slices, &b->slice};
+	char *end = NULL;
+	bool good = addr && !strncmp(addr, "0x", 2);
+
+	if (!list)
+		return 0;
+	b->addr = good ? strtoull(addr, &end, 16) : 0;
+	good = good && end > addr + 2 && !*end;
+	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++) {
+		good = good && json_is_integer(json_array_get(list, i + 1));
+		*to[i] = json_integer_value(json_array_get(list, i + 1));
+	}
+	return good && graph_box_sane(b)
+		       ? 0
+		       : bad(s, "\"%s\": expected [\"0x7f00\", bytes, rows, pitch, slices, slice]",
+			     key);
+}
+
+static int other_node(struct parse *s, json_t *line, struct trace_event *e)
+{
+	e->touches = json_object_get(line, "to") != NULL;
+	return box(s, line, "to", &e->written) || box(s, line, "from", &e->copied) ? -1 : 1;
+}
+
 static int kernel_node(struct parse *s, json_t *line, struct trace_event *e)
 {
 	int64_t updatable;
@@ -338,6 +367,8 @@ int trace_line(json_t *line, struct trace_kernels *kernels, struct trace_params 
 		return launch(&s, line, e);
 	case TRACE_KERNEL:
 		return kernel_node(&s, line, e);
+	case TRACE_NODE:
+		return other_node(&s, line, e);
 	case TRACE_GRAPH:
 		return graph(&s, line, e);
 	case TRACE_ALLOC:

@@ -9,6 +9,7 @@
  * own graph_random threads COUNT            two threads launch one executable graph in turn
  *   graph_random order                    graphs and executable graphs destroyed in any order
  *   graph_random reset                    the device is reset with executable graphs in use
+ *   graph_random dead                     what is overwritten unread, until an edit
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
  *
@@ -600,6 +601,96 @@ static void order()
 	printf("order %016llx\n", (unsigned long long)checksum());
 }
 
+/* A sum and its norm, something beside the point, and what overwrites the sum. */
+static std::vector<struct node> dead_nodes(enum kind over)
+{
+	std::vector<struct node> nodes(4);
+
+	nodes[0].what.kind = ADD;
+	nodes[0].what.out = 0, nodes[0].what.a = 1, nodes[0].what.b = 2;
+	nodes[1].what.kind = NORM;
+	nodes[1].what.out = 3, nodes[1].what.a = 0, nodes[1].what.b = BUFFERS;
+	nodes[2].what.kind = ADD;
+	nodes[2].what.out = 4, nodes[2].what.a = 1, nodes[2].what.b = 5;
+	nodes[3].what.kind = over;
+	nodes[3].what.out = 0, nodes[3].what.a = 5, nodes[3].what.b = 6;
+	nodes[3].what.value = 0.5f;
+	for (unsigned i = 1; i < nodes.size(); i++)
+		nodes[i].after = {i - 1};
+	return nodes;
+}
+
+/* The node of that number does something else from now on. */
+static void dead_edit(struct subject &s, unsigned way, unsigned at, const struct what &w)
+{
+	cudaGraphExecUpdateResultInfo info;
+	struct arguments args(w.kind <= MIX ? w : s.nodes[0].what);
+	cudaMemsetParams fill = fill_params(w);
+	cudaGraph_t g;
+
+	s.nodes[at].what = w;
+	if (way == 0 && w.kind == COPY)
+		CHECK(cudaGraphExecMemcpyNodeSetParams1D(
+			s.exec, s.nodes[at].handle, world.buffer[w.out], world.buffer[w.a],
+			ELEMENTS * sizeof(float), cudaMemcpyDeviceToDevice));
+	else if (way == 0 && w.kind == FILL)
+		CHECK(cudaGraphExecMemsetNodeSetParams(s.exec, s.nodes[at].handle, &fill));
+	else if (way == 0)
+		CHECK(cudaGraphExecKernelNodeSetParams(s.exec, s.nodes[at].handle, &args.p));
+	if (way == 1)
+		CHECK(cudaGraphNodeSetEnabled(s.exec, s.nodes[at].handle, 0));
+	if (way != 2)
+		return;
+	g = make_graph(s.nodes);
+	CHECK(cudaGraphExecUpdate(s.exec, g, &info));
+	CHECK(cudaGraphDestroy(g));
+}
+
+static void dead_launch(const struct subject &s, unsigned launches, unsigned pause_us)
+{
+	for (unsigned i = 0; i < launches; i++) {
+		CHECK(cudaGraphLaunch(s.exec, world.stream[i % STREAMS]));
+		printf(" %016llx", (unsigned long long)checksum());
+		usleep(pause_us);
+	}
+}
+
+/*
+ * Ways to take the overwriter away: parameters, switching it off, a new graph; in the fourth case
+ * the node in between becomes a reader, in the fifth nothing happens. Checksums before, right
+ * after, and later.
+ */
+static void dead()
+{
+	static const enum kind over[] = {ADD, COPY, FILL};
+	struct subject s;
+
+	for (enum kind k : over)
+		for (unsigned way = 0; way < 5; way++) {
+			struct what w;
+
+			state = 11;
+			reset();
+			s.nodes = dead_nodes(k);
+			s.graph = make_graph(s.nodes);
+			CHECK(cudaGraphInstantiate(&s.exec, s.graph, 0));
+			printf("dead %d %u:", (int)k, way);
+			dead_launch(s, 40, 1500);
+			w = s.nodes[way == 3 ? 2 : 3].what;
+			if (way == 3)
+				w.b = 0; /* the sum */
+			else if (way != 1)
+				w.out = 6, w.b = 5;
+			if (way < 4)
+				dead_edit(s, way == 3 ? 0 : way, way == 3 ? 2 : 3, w);
+			dead_launch(s, 3, 0);
+			dead_launch(s, 30, 1500);
+			printf("\n");
+			CHECK(cudaGraphExecDestroy(s.exec));
+			CHECK(cudaGraphDestroy(s.graph));
+		}
+}
+
 static void launch_some(cudaGraph_t g, unsigned launches, bool pitch)
 {
 	cudaGraphExec_t exec;
@@ -703,10 +794,10 @@ static void device_reset()
 int main(int argc, char **argv)
 {
 	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order") && strcmp(argv[1], "alone") &&
-			 strcmp(argv[1], "reset"))) {
+			 strcmp(argv[1], "reset") && strcmp(argv[1], "dead"))) {
 		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | crowd FIRST COUNT | "
 				"threads N | order | "
-				"reset | alone\n");
+				"reset | dead | alone\n");
 		return 2;
 	}
 	open_world();
@@ -718,6 +809,8 @@ int main(int argc, char **argv)
 		order();
 	} else if (!strcmp(argv[1], "reset")) {
 		device_reset();
+	} else if (!strcmp(argv[1], "dead")) {
+		dead();
 	} else if (!strcmp(argv[1], "alone")) {
 		alone();
 	} else {

@@ -30,6 +30,31 @@ for mode in "threads 300" order reset; do
 	ok "$mode: same memory" same "$("$app" $mode)" "$got"
 	ok "$mode: fused" bigger "$(graph launches/fused)" 5
 done
+# What is overwritten unread is not stored; an edit of what that rests on brings it back.
+dead_learned() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		AUTOFUSE_REPORT=$report shim "$app" dead >"$AF_TMP/got" || return
+		[ "$(graph execs/0/stores_dropped)$(graph execs/14/stores_dropped)" = 11 ] && return
+		sleep 2
+	done
+	return 1
+}
+per_exec() { # KEY: of each exec
+	python3 -c 'import json, sys; print(*[e[sys.argv[2]] for e in json.load(open(sys.argv[1]))["graphs"]["execs"]])' "$report" "$1"
+}
+ok "dead: learns to leave stores out" dead_learned
+ok "dead: same memory before and after edits" cmp -s <("$app" dead) "$AF_TMP/got"
+ok "dead: one store in each graph" same "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1" "$(per_exec stores_dropped)"
+ok "dead: its bytes" same "$(yes 1024 | head -n 15 | paste -sd' ')" "$(per_exec bytes_dropped)"
+ok "dead: most launches went without" bigger "$(graph stores_dropped)" $((15 * 15))
+ok "dead: fused after the edit, too" bigger "$(graph launches/fused)" $((15 * 40))
+ok "dead: and all is stored again where there was one" same "15 3" \
+	"$(python3 -c 'import json, sys; l = [g for e in json.load(open(sys.argv[1]))["graphs"]["execs"] for g in e["listed"]]; print(sum(g["fused"] for g in l), sum("stores_dropped" in g for g in l))' "$report")"
+AUTOFUSE_STORES=all AUTOFUSE_REPORT=$report shim "$app" dead >"$AF_TMP/got"
+ok "stores = all: same memory" cmp -s <("$app" dead) "$AF_TMP/got"
+ok "stores = all: fused, and nothing left out" same "1 0" "$(($(graph launches/fused) > 600)) $(graph stores_dropped)"
+
 fail=
 [ "$AF_BACKEND" = soft ] && fail=cuMemAllocPitch_v2:1:2
 got=$(SOFTGPU_FAIL=$fail AUTOFUSE_REPORT=$report shim "$app" alone)
@@ -63,6 +88,8 @@ differ() { # ARGUMENTS: the same answers and memory with the shim as without?
 }
 ok "$cases random graphs: memory and answers are the same" differ 0 $cases $pause
 ok "and many launches were fused" bigger "$(graph launches/fused)" $((cases / 2))
+ok "and many stores left out" bigger "$(graph stores_dropped)" $((cases / 10))
+echo "# $(graph stores_dropped) stores, $(graph bytes_dropped) bytes"
 if [ "$AF_BACKEND" = soft ]; then
 	# Whatever of ours fails, the program's own graph runs.
 	"$app" 0 50 >"$AF_TMP/want"
@@ -75,4 +102,10 @@ if [ "$AF_BACKEND" = soft ]; then
 fi
 ok "$cases more, in a hurry" differ 10000 $cases 300
 ok "$cases on four threads at once" differ crowd 20000 $((cases / 4))
+# Other memory is what assuming may lead to, other answers are not.
+answers() { sed 's/ [0-9a-f]\{16\}//g' "$1"; }
+"$app" 0 $cases $pause >"$AF_TMP/want"
+AUTOFUSE_STORES=assume-dead AUTOFUSE_REPORT=$report shim "$app" 0 $cases $pause >"$AF_TMP/got"
+ok "assume-dead: the same answers" same "$(answers "$AF_TMP/want")" "$(answers "$AF_TMP/got")"
+ok "assume-dead: more stores are left out" bigger "$(graph stores_dropped)" $((cases / 4))
 finish

@@ -39,6 +39,18 @@ fuses final_norm
 ok "final_norm: nothing left alone" same "$(field "$AF_TMP/report" launches/program)" \
 	"$(($(field "$AF_TMP/report" launches/sent) + $(field "$AF_TMP/report" launches/fused)))"
 ok "final_norm: neither of the two" same 0 "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/unpredicted)"
+# On streams nothing says who reads a sum later. Who assumes that nobody does gets what was there before.
+export AUTOFUSE_STORES=assume-dead
+fuses inplace # a running sum is kept
+fuses norm_inplace
+run plain
+ok "assume-dead: fuses" bigger "$(field "$AF_TMP/report" launches/fused)" 0
+differs() { [ "$1" != "$2" ]; }
+ok "assume-dead: the sum is not stored" differs "$plain" "$got"
+got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 20000 2>&1)
+ok "assume-dead: checks look at all that the program's kernels store" bigger "$(field "$AF_TMP/report" patterns/add_rmsnorm/checked)" 0
+ok "assume-dead: and find nothing wrong" same 0 "$(field "$AF_TMP/report" patterns/add_rmsnorm/rejected/quarantined)"
+unset AUTOFUSE_STORES
 refuses event barrier
 refuses query barrier
 refuses copy barrier

@@ -137,6 +137,8 @@ static void lay_out(struct layout *l, enum dtype t, int64_t rows, int64_t cols, 
 	}
 	if (shape == 4) /* b for all rows */
 		l->g.bound[ADD_RMSNORM_B].pitch = 0;
+	if (chance(4)) /* nobody needs it */
+		l->g.bound[ADD_RMSNORM_SUM].use = BOUND_DEAD;
 }
 
 static void place(struct layout *l, CUdeviceptr base)

@@ -95,6 +95,8 @@ static void lay_out(struct layout *l, enum dtype t, int64_t rows, int64_t cols, 
 		l->g.bound[SILU_MUL_UP].pitch = 0; /* one row for all */
 #undef ONTO
 	}
+	if (!below(4)) /* nobody needs it */
+		l->g.bound[SILU_MUL_SILU].use = BOUND_DEAD;
 }
 
 /* Gates one after the other through a 16-bit type's; for f32, and for the factors, any bits. */

@@ -169,6 +169,29 @@ static void dead_sum_is_not_stored(void **state)
 	assert_int_equal(launch(&g, usual, &h200, &l).addr[OPERAND_SUM], 0);
 }
 
+/* Evidence for a group that stores the sum is evidence for one that does not: the same kernel. */
+static void dead_sum_chooses_nothing(void **state)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		struct group g = group(DT_bf16, i & 1 ? 4 : 1000, i & 2 ? 512 : 200000);
+		struct fused_launch stored, dead;
+		struct add_rmsnorm_args a, b;
+
+		if (i & 4)
+			g.bound[ADD_RMSNORM_SUM].addr += 2;
+		a = launch(&g, usual, &h200, &stored);
+		g.bound[ADD_RMSNORM_SUM].use = BOUND_DEAD;
+		b = launch(&g, usual, &h200, &dead);
+		assert_int_equal(stored.index, dead.index);
+		assert_memory_equal(stored.grid, dead.grid, sizeof(dead.grid));
+		assert_memory_equal(stored.block, dead.block, sizeof(dead.block));
+		assert_int_equal(stored.shmem, dead.shmem);
+		assert_true(a.addr[OPERAND_SUM] && !b.addr[OPERAND_SUM]);
+		a.addr[OPERAND_SUM] = 0;
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+}
+
 static void numbers_of_the_norm(void **state)
 {
 	struct group g = group(DT_bf16, 4, 1000);
@@ -275,6 +298,7 @@ static void silu_by_shape(void **state)
 		/* Dead where the product overwrites it. */
 		g.bound[SILU_MUL_SILU].use = BOUND_DEAD;
 		assert_int_equal(fused_launch(&g, &c, &h200, &l), 0);
+		assert_string_equal(l.kernel, row[i].kernel);
 		memcpy(&a, l.params, sizeof(a));
 		assert_false(a.addr[SILU_ACT]);
 		/* Not a norm's candidate, nor an address that is no element's. */
@@ -292,6 +316,7 @@ int main(void)
 		cmocka_unit_test(each_operand_has_its_width),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(dead_sum_is_not_stored),
+		cmocka_unit_test(dead_sum_chooses_nothing),
 		cmocka_unit_test(numbers_of_the_norm),
 		cmocka_unit_test(silu_by_shape),
 		cmocka_unit_test(checks),

@@ -174,6 +174,75 @@ static void test_memory(void **arg)
 	assert_string_equal(plan(), "0:0-1:fused 1:0-1:not-device-memory");
 }
 
+/* The dropped stores of the first group of the plan, its bytes. */
+static json_int_t dropped(const char *words, json_int_t *bytes)
+{
+	json_t *all = json_loads(say(words), JSON_DISABLE_EOF_CHECK, NULL),
+	       *g = json_array_get(json_object_get(json_object_get(all, "graphs"), "groups"), 0),
+	       *sum = json_object_get(json_object_get(json_object_get(all, "graphs"), "summary"),
+				      "add_rmsnorm");
+	json_int_t n = json_integer_value(json_object_get(g, "stores_dropped"));
+
+	assert_true(json_is_true(json_object_get(g, "fused")));
+	*bytes = json_integer_value(json_object_get(g, "bytes_dropped"));
+	assert_int_equal(json_integer_value(json_object_get(sum, "stores_dropped")), n);
+	assert_int_equal(json_integer_value(json_object_get(sum, "bytes_dropped")), *bytes);
+	json_decref(all);
+	return n;
+}
+
+/* The sum is overwritten by a fill, or only nearly, or nobody knows. */
+static void test_dead(void **arg)
+{
+	static const struct {
+		const char *node;
+		int proven, assumed;
+	} row[] = {
+		{",\"to\":[\"0x%x0000\",256,1,0,1,0]", 1, 1},
+		{",\"to\":[\"0x%x0000\",255,1,0,1,0]", 0, 1},
+		{",\"to\":[\"0x120000\",256,1,0,1,0],\"from\":[\"0x%x0000\",256,1,0,1,0]", 0, 0},
+		{"", 0, 1},
+	};
+	json_int_t bytes;
+
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		rewind(file);
+		assert_int_equal(ftruncate(fileno(file), 0), 0);
+		fputs(VERSION, file);
+		inst(0, "");
+		pair("n", "");
+		fputs("{\"k\":\"node\",\"type\":2", file);
+		fprintf(file, row[i].node, S);
+		fputs("}\n" EDGE(0, 1) EDGE(1, 2), file);
+		assert_int_equal(dropped("plan --json", &bytes), row[i].proven);
+		assert_int_equal(bytes, row[i].proven * 256);
+		assert_int_equal(dropped("plan --json --stores=all", &bytes), 0);
+		assert_int_equal(dropped("plan --json --stores=assume-dead", &bytes),
+				 row[i].assumed);
+		if (!i) {
+			assert_contains(say("plan"),
+					"1  stores dropped, 256 bytes: nobody reads them");
+			assert_contains(say("trace"), "fuses as add_rmsnorm, saves 512 bytes");
+			assert_contains(say("trace --stores=all"), "saves 256 bytes");
+		}
+	}
+	fputs("{\"k\":\"node\",\"type\":2,\"to\":[\"0x0\",-1,1,0,1,0]}\n", file);
+	assert_contains(say("plan"),
+			"\"to\": expected [\"0x7f00\", bytes, rows, pitch, slices, slice]");
+	fclose(file);
+}
+
+/* On streams only what is assumed is dropped, and no running sum. */
+static void test_dead_on_streams(void **arg)
+{
+	pair("l", "");
+	put("l", "add", A, A, B, "");
+	put("l", "norm", OUT, A, W, "");
+	assert_contains(say("plan --stores=assume-dead"), "1  stores dropped, 256 bytes");
+	assert_null(strstr(say("plan"), "dropped"));
+	fclose(file);
+}
+
 static void test_lost(void **arg)
 {
 	inst(0, ",\"why\":\"it is too large\"");
@@ -270,7 +339,8 @@ static void test_captured(void **arg)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 static const struct CMUnitTest tests[] = {
-	T(test_numbers), T(test_child),   T(test_aside),    T(test_alone),    T(test_memory),
-	T(test_lost),    T(test_streams), T(test_outcomes), T(test_captured),
+	T(test_numbers), T(test_child),    T(test_aside),           T(test_alone),
+	T(test_memory),  T(test_dead),     T(test_dead_on_streams), T(test_lost),
+	T(test_streams), T(test_outcomes), T(test_captured),
 };
 UNIT_MAIN(tests)
