@@ -71,6 +71,17 @@ struct slot {
 	uint8_t role;    /* enum role */
 };
 
+/* How a reduction's elements come to be added up, as a decoder knows it: aten_reduce.h. width 0: not
+ * known. */
+struct op_order {
+	uint16_t width, height; /* threads of a block */
+	uint16_t vt;            /* accumulators of a thread */
+	uint8_t vector;         /* elements loaded at once, or 0 */
+	bool along_x, along_y;
+	uint32_t blocks; /* of the grid that share a row */
+	uint32_t mult[3], step;
+};
+
 /*
  * rows x cols is the index space of a row op (a reduction runs along cols); an elementwise op has
  * rows = 1 and cols = its element count, and every operand of it has the sizes of out, with a
@@ -95,6 +106,7 @@ struct op {
 	uint8_t nscalar;
 	uint8_t compute; /* enum dtype of the arithmetic; DT_NONE: not known */
 	double scalar[OP_MAX_SCALARS];
+	struct op_order order;
 	struct operand operand[OP_MAX_OPERANDS];
 	struct slot slot[OP_MAX_SLOTS];
 };
