@@ -242,6 +242,15 @@ bool aten_function_parse(struct aten_part p, struct aten_function *f)
 		f->role[0] = ROLE_in1;
 		return ok;
 	}
+	if (aten_part_is(base, "CompareFunctor") || aten_part_is(base, "CompareEqFunctor")) {
+		enum dtype t = aten_part_dtype(aten_part_argument(p, 0)), in[2] = {t, t};
+
+		of_inner(p, f);
+		f->compute = (uint8_t)t;
+		f->align = 4;
+		set_bytes(f, 4, false);
+		return set_types(f, DT_bool, 2, in);
+	}
 	if (aten_part_is(base, "AbsFunctor")) {
 		enum dtype t = aten_part_dtype(aten_part_argument(p, 0));
 
