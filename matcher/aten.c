@@ -137,9 +137,25 @@ bool aten_plausible(uint64_t addr, enum dtype t)
 bool aten_dense(struct op *op, enum role role, enum access access, enum dtype t, uint64_t addr,
 		int64_t rows, int64_t cols)
 {
-	if (op->noperand == OP_MAX_OPERANDS || !aten_plausible(addr, t))
+	int64_t bytes;
+
+	if (op->noperand == OP_MAX_OPERANDS || !aten_plausible(addr, t) ||
+	    __builtin_mul_overflow(rows ? rows : 1, cols * dtype_bytes(t), &bytes) || bytes < 1 ||
+	    bytes > ATEN_MAX_BYTES)
 		return false;
 	operand_dense(&op->operand[op->noperand++], role, access, t, addr, rows, cols);
+	return true;
+}
+
+bool aten_pitch(struct op *op, int64_t pitch)
+{
+	struct operand *o = &op->operand[op->noperand - 1];
+	int64_t bytes;
+
+	if (pitch < o->size[1] * o->stride[1] ||
+	    __builtin_mul_overflow(o->size[0], pitch, &bytes) || bytes > ATEN_MAX_BYTES)
+		return false;
+	o->stride[0] = pitch;
 	return true;
 }
 
@@ -162,5 +178,6 @@ void aten_blank(struct op *op, uint32_t offset, uint32_t bytes)
 
 bool aten_grid_is(const struct launch *l, int64_t n, int64_t each)
 {
-	return l->grid[1] == 1 && l->grid[2] == 1 && l->grid[0] == (n + each - 1) / each;
+	return each > 0 && l->grid[1] == 1 && l->grid[2] == 1 &&
+	       l->grid[0] == (n + each - 1) / each;
 }

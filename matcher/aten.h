@@ -15,9 +15,10 @@
 
 enum {
 	ATEN_MAX_INPUTS = 3,
-	ATEN_MAX_DIMS = 25,       /* of TensorIterator */
-	ATEN_MAX_BYTES_LOG2 = 47, /* no device has more memory */
+	ATEN_MAX_DIMS = 25, /* of TensorIterator */
 };
+
+#define ATEN_MAX_BYTES ((int64_t)1 << 47) /* more than any device has */
 
 /*
  * One copy of `size` bytes for all kernels with the same contents, never freed: their number is
@@ -61,9 +62,11 @@ static inline uint32_t aten_align(uint32_t at, uint32_t to)
 /* Can an operand be there at all? Not NULL, aligned, and in the range of device addresses. */
 bool aten_plausible(uint64_t addr, enum dtype t);
 
-/* Operands and slots; false if there is no room or the address is not plausible. */
+/* Operands and slots; false if there is no room, or if address or size are not plausible. cols is
+ * less than 2^48. aten_pitch sets the bytes between rows of the last operand, a 2-d one. */
 bool aten_dense(struct op *op, enum role role, enum access access, enum dtype t, uint64_t addr,
 		int64_t rows, int64_t cols);
+bool aten_pitch(struct op *op, int64_t pitch);
 void aten_slot(struct op *op, uint32_t offset, uint8_t bytes, enum role role);
 /* Bytes that mean nothing (padding, unused entries): no key and no site depends on them. */
 void aten_blank(struct op *op, uint32_t offset, uint32_t bytes);

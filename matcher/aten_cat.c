@@ -194,7 +194,8 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 	op->rows = 1;
 	op->cols = 1;
 	for (unsigned d = 0; d < c->dims; d++)
-		op->cols *= size[d];
+		if (__builtin_mul_overflow(op->cols, size[d], &op->cols) || op->cols > INT32_MAX)
+			return REASON_SHAPE;
 	/* Some of several launches, or too many inputs for the roles that there are. */
 	if (!first || end != size[along] || used > MAX_EXACT) {
 		op->code = OP_touch;

@@ -119,13 +119,7 @@ static const void *knows(const struct kernel *k)
 static bool add_rows(struct op *op, enum role role, enum access access, uint64_t addr, int64_t rows,
 		     int64_t bytes, int64_t pitch)
 {
-	struct operand *o = &op->operand[op->noperand];
-
-	if (rows < 1 || bytes < 1 || pitch < bytes || rows > INT64_MAX / 65536 / pitch ||
-	    !aten_dense(op, role, access, DT_u8, addr, rows, bytes))
-		return false;
-	o->stride[0] = pitch;
-	return true;
+	return aten_dense(op, role, access, DT_u8, addr, rows, bytes) && aten_pitch(op, pitch);
 }
 
 static bool gather(const struct launch *l, struct op *op)
@@ -195,7 +189,10 @@ static bool select_index(const struct index *x, const struct launch *l, struct o
 		return false;
 	op->cols = 1;
 	for (unsigned d = 0; d < op->operand[0].ndim; d++)
-		op->cols *= (int)d == along_out ? 1 : op->operand[0].size[d];
+		if ((int)d != along_out &&
+		    (__builtin_mul_overflow(op->cols, op->operand[0].size[d], &op->cols) ||
+		     op->cols > INT32_MAX))
+			return false;
 	return true;
 }
 

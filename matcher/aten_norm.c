@@ -89,7 +89,8 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 		      cols = n->form == WHOLE ? (int32_t)aten_u32(p) : (int64_t)aten_u64(p);
 	const unsigned eps = n->form == WHOLE ? 4 : 8;
 
-	if (l->grid[1] != 1 || l->grid[2] != 1 || cols < 1 || cols > INT32_MAX || rows > INT32_MAX)
+	if (l->grid[1] != 1 || l->grid[2] != 1 || cols < 1 || cols > INT32_MAX || rows < 1 ||
+	    rows > INT32_MAX)
 		return REASON_SHAPE;
 	/* What an RMS norm does not have is NULL, what each of them needs is there. */
 	if (n->rms && (aten_u64(p + at[MEAN]) || (at[BIAS] && aten_u64(p + at[BIAS]))))

@@ -82,12 +82,7 @@ static bool matrix(const uint8_t *map, enum dtype t, int64_t *rows, int64_t *col
 static bool add(struct op *op, enum role role, enum access access, enum dtype t, uint64_t addr,
 		int64_t rows, int64_t cols, int64_t pitch)
 {
-	struct operand *o = &op->operand[op->noperand];
-
-	if (!aten_dense(op, role, access, t, addr, rows, cols))
-		return false;
-	o->stride[0] = pitch;
-	return true;
+	return aten_dense(op, role, access, t, addr, rows, cols) && aten_pitch(op, pitch);
 }
 
 /* Sums of each part of K, f32, as a third dimension. */
@@ -99,7 +94,7 @@ static bool add_work(const uint8_t *map, int64_t m, int64_t n, struct op *op)
 
 	return aten_u32(map + FORMAT) == FORMAT_WORK && aten_u32(map + EXTENT) + 1 == m &&
 	       aten_u32(map + EXTENT + 4) + 1 == n && pitch == 4 * m && part == pitch * n &&
-	       parts > 1 && parts <= 1024 &&
+	       parts > 1 && parts <= 1024 && m * n <= INT32_MAX &&
 	       aten_dense(op, ROLE_scratch, ACCESS_WRITE, DT_f32, aten_u64(map), 0, parts * m * n);
 }
 

@@ -71,8 +71,8 @@ struct slot {
 	uint8_t role;    /* enum role */
 };
 
-/* How a reduction's elements come to be added up, as a decoder knows it: aten_reduce.h. width 0: not
- * known. */
+/* How a reduction's elements come to be added up, as a decoder knows it: aten_reduce.h. width 0:
+ * not known. */
 struct op_order {
 	uint16_t width, height; /* threads of a block */
 	uint16_t vt;            /* accumulators of a thread */
