@@ -116,6 +116,9 @@ static bool strided(const struct kernel *k, struct aten_part name, struct elemen
 	if (k->nparam != 2 || k->param[0].offset || k->param[0].bytes != 4 ||
 	    k->param[1].offset != CLOSURE || k->param[1].bytes > 4096)
 		return false;
+	/* Two elements a thread for results of four bytes or more, unless they are converted. */
+	if (per_thread != (!e->casts && dtype_bytes((enum dtype)e->f.dtype[0]) >= 4 ? 2 : 4))
+		return false;
 	e->per_thread = (uint8_t)per_thread;
 	e->ntensor = (uint8_t)(1 + e->f.nin);
 	at = CLOSURE + aten_align(aten_offsets_bytes(e->ntensor), 8);

@@ -6,7 +6,7 @@
  */
 #include "matcher/aten.h"
 
-enum { RESULT_FIRST = DT_COUNT, RESULT_SECOND };
+enum { RESULT_FIRST = DT_COUNT, RESULT_SECOND, RESULT_ARGUMENT };
 enum { COMPUTE_MATH, COMPUTE_OWN };
 enum { CAPTURED_NOTHING, CAPTURED_FIRST, CAPTURED_ANYTHING };
 
@@ -89,9 +89,19 @@ static bool of_lambda(struct aten_part p, struct aten_function *f)
 	}
 	if (!nin || nin > ATEN_MAX_INPUTS)
 		return false;
-	result = l->result == RESULT_FIRST    ? in[0]
-		 : l->result == RESULT_SECOND ? in[1]
-					      : (enum dtype)l->result;
+	switch (l->result) {
+	case RESULT_FIRST:
+		result = in[0];
+		break;
+	case RESULT_SECOND:
+		result = in[1];
+		break;
+	case RESULT_ARGUMENT:
+		result = aten_part_dtype(aten_part_argument(p, 1));
+		break;
+	default:
+		result = (enum dtype)l->result;
+	}
 	if (!set_types(f, result, nin, in))
 		return false;
 	f->code = l->code;

@@ -63,11 +63,12 @@ struct operand {
 /*
  * Where a role sits in the launch's packed parameter bytes. Verdict keys mask OPERAND and EXTENT
  * slots, probes and snapshots write other addresses and extents there. An operand that a launch
- * does without (NULL) has no slot: its absence is a constant.
+ * does without (NULL) has no slot: its absence is a constant. Slots of role NONE are bytes that
+ * mean nothing (padding, entries not in use, what other slots say already); keys mask them, too.
  */
 struct slot {
 	uint16_t offset; /* bytes */
-	uint8_t bytes;   /* 4 or 8 */
+	uint8_t bytes;   /* 4 or 8; of role NONE any number */
 	uint8_t role;    /* enum role */
 };
 

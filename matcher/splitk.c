@@ -67,8 +67,7 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 	memcpy(at, l->params + FIRST, sizeof(at));
 	m = w[ROWS];
 	n = w[COLS];
-	all = m * n;
-	if (m < 1 || n < 1 || m > INT32_MAX || n > INT32_MAX || all > INT32_MAX ||
+	if (m < 1 || n < 1 || __builtin_mul_overflow(m, n, &all) || all > INT32_MAX ||
 	    w[STRIDE] != all || w[BATCHES] != 1 || w[PARTS] < 1 || w[PARTS] > 4096 || w[ZERO] ||
 	    w[ZERO + 1] || w[ZERO + 2] || !pointers_fit(at, w[EPILOGUE]))
 		return REASON_SHAPE;
