@@ -3,7 +3,6 @@
 #include "atens.h"
 
 #define FLASH "cudnn_generated_fort_native_sdpa_sm90_flash_fprop"
-#define FLASH_DECODE "cudnn_generated_fort_native_sdpa_sm80_flash_fprop"
 #define RANDOM "DistributionNormal"
 #define SGEMM "cutlass_80_simt_sgemm"
 #define SCAN "DeviceScan"
@@ -21,12 +20,12 @@ static const struct {
 	{"aten_ops_float32",
 	 128,
 	 {{RANDOM, 12}, {"fused_dropout", 3}, {SGEMM, 2}, {"sm80_xmma_gemm", 5}, {"gemmSN_TN", 1}}},
-	{"hf_gpt2_bf16", 209, {{SCAN, 2}, {FLASH, 4}, {FLASH_DECODE, 2}}},
+	{"hf_gpt2_bf16", 211, {{SCAN, 2}, {FLASH, 4}}},
 	{"hf_gpt2_bf16_graph", 138, {{FLASH, 4}}},
-	{"hf_llama_bf16", 376, {{SCAN, 2}, {SGEMM, 3}, {FLASH, 4}, {FLASH_DECODE, 2}}},
+	{"hf_llama_bf16", 378, {{SCAN, 2}, {SGEMM, 3}, {FLASH, 4}}},
 	{"hf_llama_bf16_graph", 260, {{SGEMM, 2}, {FLASH, 4}}},
-	{"hf_llama_bf16_decode_b1_graph", 244, {{SGEMM, 2}, {FLASH_DECODE, 4}}},
-	{"hf_llama_bf16_decode_b32_graph", 244, {{"gemmk1", 2}, {FLASH_DECODE, 4}}},
+	{"hf_llama_bf16_decode_b1_graph", 248, {{SGEMM, 2}}},
+	{"hf_llama_bf16_decode_b32_graph", 248, {{"gemmk1", 2}}},
 	{"hf_llama_bf16_train",
 	 273,
 	 {{"nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NTN", 6}, /* with semaphores */
