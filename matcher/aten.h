@@ -100,6 +100,18 @@ bool aten_box_operand(const struct aten_box *box, unsigned t, enum role role, en
 		      enum dtype type, uint64_t addr, struct op *op, bool *exact);
 
 /*
+ * A TensorInfo of ATen's by value: {address, size[25], stride[25], int dims}, sizes and strides in
+ * elements and of 4 or 8 bytes. Adds it as an operand; dimension `along` has `length` elements
+ * whatever the struct says (-1: none). Reads aten_tensor_bytes(word) bytes.
+ */
+static inline uint32_t aten_tensor_bytes(unsigned word)
+{
+	return aten_align(8 + 2 * ATEN_MAX_DIMS * word + 4, 8);
+}
+bool aten_tensor(struct op *op, const uint8_t *p, unsigned word, enum role role, enum access access,
+		 enum dtype t, int along, int64_t length);
+
+/*
  * What a functor makes of its arguments. dtype[0] is its result, dtype[1 + i] its argument i, which
  * becomes the operand of that role. Scalars lie in the functor. How the opcode follows from the
  * functor's bytes where the name leaves it open, `choose` says.

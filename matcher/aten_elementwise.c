@@ -230,8 +230,9 @@ static bool operands(const struct elementwise *e, const uint8_t *p, int64_t n, c
 		     struct op *op, bool *exact)
 {
 	const struct aten_function *f = &e->f;
-	struct aten_box box = {.dims = 0};
+	struct aten_box box; /* large: not zeroed */
 
+	box.dims = 0;
 	if (e->form == STRIDED && !aten_offsets(p + CLOSURE, e->ntensor, n, &box))
 		return false;
 	for (unsigned i = 0; i < e->ntensor; i++) {

@@ -16,7 +16,7 @@
 #include "matcher/aten.h"
 
 enum form { GATHER, SELECT, INDEX, PUT, COPY };
-enum { TENSOR_BYTES = 216, TENSOR_SIZES = 8, TENSOR_STRIDES = 108, TENSOR_DIMS = 208, CLOSURE = 8 };
+enum { TENSOR_BYTES = 216, TENSOR_SIZES = 8, TENSOR_DIMS = 208, CLOSURE = 8 };
 /* Of a closure with offsets of three tensors. */
 enum { OUT = CLOSURE + 608, IN = OUT + 8, COUNT = IN + 8, POINTERS = COUNT + 8 };
 enum { SIZES = POINTERS + 8 * ATEN_MAX_DIMS, STRIDES = SIZES + 8 * ATEN_MAX_DIMS };
@@ -143,37 +143,12 @@ static bool gather(const struct launch *l, struct op *op)
 	       aten_dense(op, ROLE_index, ACCESS_READ, DT_i64, aten_u64(p + 16), 0, n);
 }
 
-/* A TensorInfo {address, u32 size[25], u32 stride[25], int dims} as an operand; dimension `along`
- * has `length` elements whatever the struct says (ATen set it to 1). */
-static bool add_tensor(struct op *op, const uint8_t *p, enum role role, enum access access,
-		       enum dtype t, int along, int64_t length)
-{
-	const int32_t dims = (int32_t)aten_u32(p + TENSOR_DIMS);
-	struct operand *o = &op->operand[op->noperand];
-	int64_t last = 0;
-
-	if (dims < 1 || dims > OP_MAX_DIMS || !aten_dense(op, role, access, t, aten_u64(p), 0, 1))
-		return false;
-	o->ndim = (uint8_t)dims;
-	for (int d = 0; d < dims; d++) {
-		o->size[d] = d == along ? length : aten_u32(p + TENSOR_SIZES + 4 * d);
-		o->stride[d] = (int64_t)aten_u32(p + TENSOR_STRIDES + 4 * d) * dtype_bytes(t);
-		if (o->size[d] < 1 || o->size[d] > INT32_MAX)
-			return false;
-		last += (o->size[d] - 1) * o->stride[d];
-		if (last > (int64_t)UINT32_MAX * 8)
-			return false;
-	}
-	return along < dims;
-}
-
 static bool select_index(const struct index *x, const struct launch *l, struct op *op)
 {
 	const uint8_t *p = l->params, *index = p + 2 * TENSOR_BYTES;
 	const enum dtype t = (enum dtype)x->type;
 	const int32_t along_out = (int32_t)aten_u32(p + 648), along_in = (int32_t)aten_u32(p + 652);
-	const int64_t size = (int64_t)aten_u64(p + x->last);
-	int64_t n = aten_u32(index + TENSOR_SIZES);
+	const int64_t size = (int64_t)aten_u64(p + x->last), n = aten_u32(index + TENSOR_SIZES);
 
 	if (along_out < 0 || along_in < 0 || aten_u32(index + TENSOR_DIMS) != 1)
 		return false;
@@ -183,9 +158,9 @@ static bool select_index(const struct index *x, const struct launch *l, struct o
 			  i == 0   ? ROLE_out
 			  : i == 1 ? ROLE_in0
 				   : ROLE_index);
-	if (!add_tensor(op, p, ROLE_out, ACCESS_WRITE, t, along_out, n) ||
-	    !add_tensor(op, p + TENSOR_BYTES, ROLE_in0, ACCESS_READ, t, along_in, size) ||
-	    !add_tensor(op, index, ROLE_index, ACCESS_READ, DT_i64, 0, n))
+	if (!aten_tensor(op, p, 4, ROLE_out, ACCESS_WRITE, t, along_out, n) ||
+	    !aten_tensor(op, p + TENSOR_BYTES, 4, ROLE_in0, ACCESS_READ, t, along_in, size) ||
+	    !aten_tensor(op, index, 4, ROLE_index, ACCESS_READ, DT_i64, 0, n))
 		return false;
 	op->cols = 1;
 	for (unsigned d = 0; d < op->operand[0].ndim; d++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* OffsetCalculators. Declared in aten.h. */
+/* OffsetCalculators and TensorInfos: structs that say where elements lie. Declared in aten.h. */
 #include "matcher/aten.h"
 
 enum { DIVIDERS = 4, STRIDES = DIVIDERS + 12 * ATEN_MAX_DIMS };
@@ -100,6 +100,36 @@ bool aten_box_operand(const struct aten_box *b, unsigned t, enum role role, enum
 	for (unsigned d = 0; d < b->dims; d++) {
 		o->size[b->dims - 1 - d] = b->size[d];
 		o->stride[b->dims - 1 - d] = b->stride[d][t];
+	}
+	return true;
+}
+
+static int64_t read_word(const uint8_t *p, unsigned word)
+{
+	return word == 8 ? (int64_t)aten_u64(p) : aten_u32(p);
+}
+
+bool aten_tensor(struct op *op, const uint8_t *p, unsigned word, enum role role, enum access access,
+		 enum dtype t, int along, int64_t length)
+{
+	const int32_t dims = (int32_t)aten_u32(p + 8 + 2 * ATEN_MAX_DIMS * word);
+	struct operand *o = &op->operand[op->noperand];
+	int64_t last = 0, bytes;
+
+	if (dims < 1 || dims > OP_MAX_DIMS || along >= dims ||
+	    !aten_dense(op, role, access, t, aten_u64(p), 0, 1))
+		return false;
+	o->ndim = (uint8_t)dims;
+	for (int d = 0; d < dims; d++) {
+		const uint8_t *size = p + 8 + word * (unsigned)d;
+
+		o->size[d] = d == along ? length : read_word(size, word);
+		o->stride[d] = read_word(size + ATEN_MAX_DIMS * word, word);
+		if (o->size[d] < 1 || o->size[d] > INT32_MAX || o->stride[d] < 0 ||
+		    __builtin_mul_overflow(o->stride[d], dtype_bytes(t), &o->stride[d]) ||
+		    __builtin_mul_overflow(o->size[d] - 1, o->stride[d], &bytes) ||
+		    __builtin_add_overflow(last, bytes, &last) || last > ATEN_MAX_BYTES)
+			return false;
 	}
 	return true;
 }

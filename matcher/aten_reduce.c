@@ -191,9 +191,10 @@ static bool shared_memory(const struct reduce *r, const uint32_t c[], const uint
 static bool operands(const struct reduce *r, const uint8_t *p, const struct aten_box *row,
 		     const struct aten_box *rows, struct op *op)
 {
-	struct aten_box in = {.dims = 0};
+	struct aten_box in; /* large: not zeroed */
 	bool exact = true;
 
+	in.dims = 0;
 	if (row->dims + rows->dims > ATEN_MAX_DIMS)
 		return false;
 	for (unsigned d = 0; d < row->dims; d++, in.dims++) {
