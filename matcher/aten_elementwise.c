@@ -84,15 +84,17 @@ static bool unrolled(const struct kernel *k, struct aten_part name, struct eleme
 			  "TrivialOffsetCalculator"))
 		return false;
 	e->per_thread = (uint8_t)(per_thread > 0 ? per_thread : 4);
+	if (k->param[3].bytes != 1 || k->param[4].bytes != 1 || k->param[6].offset > 256)
+		return false;
 	if (aten_part_is(aten_part_base(load), "LoadWithoutCast") &&
 	    aten_part_is(aten_part_base(store), "StoreWithoutCast"))
-		return true;
+		return k->param[5].bytes == 1 && k->param[6].bytes == 1;
 	bytes = aten_align(e->f.nin, 4) + 4u * e->f.nin;
 	if (!aten_part_is(aten_part_base(load), "LoadWithCast") ||
 	    !aten_part_is(aten_part_base(store), "StoreWithCast") || !e->f.nin ||
 	    k->param[5].bytes != bytes || k->param[6].bytes != 8 || k->param[5].offset < e->end ||
 	    k->param[6].offset < k->param[5].offset + bytes ||
-	    k->param_bytes < k->param[6].offset + 8 || k->param[6].offset > 256)
+	    k->param_bytes < k->param[6].offset + 8)
 		return false;
 	e->casts = true;
 	e->load = (uint16_t)k->param[5].offset;
@@ -257,22 +259,35 @@ static bool operands(const struct elementwise *e, const uint8_t *p, int64_t n, c
 	return true;
 }
 
-/* How many elements there are, and bytes that say no more than the op does. */
+/* How many elements there are, and bytes that mean nothing: decode does not look at them. */
 static void blank(const struct elementwise *e, const struct launch *l, struct op *op)
 {
 	const struct kernel *k = l->kernel;
 	const struct param *last = &k->param[k->nparam - 1];
+	const uint32_t types = e->casts ? e->ntensor : 0;
 
 	if (e->form == STRIDED) {
 		aten_offsets_blank(op, l->params, CLOSURE, e->ntensor);
-		aten_function_blank(&e->f, e->functor, last->offset + last->bytes - e->functor, op);
+		if (!e->f.exact)
+			return;
+		aten_function_blank(&e->f, e->functor, e->types - e->functor, op);
+		aten_blank(op, e->types + types, last->offset + last->bytes - e->types - types);
 		return;
 	}
 	aten_slot(op, 0, 4, ROLE_n);
 	aten_function_blank(&e->f, e->functor, k->param[1].bytes, op);
-	if (e->pointers + 8u * e->ntensor < last->offset + last->bytes)
-		aten_blank(op, e->pointers + 8u * e->ntensor,
-			   last->offset + last->bytes - e->pointers - 8u * e->ntensor);
+	if (k->nparam == 3)
+		return;
+	/* Two empty structs, and two of types or two empty ones more. */
+	aten_blank(op, k->param[3].offset, k->param[3].bytes);
+	aten_blank(op, k->param[4].offset, k->param[4].bytes);
+	if (e->casts) {
+		aten_blank(op, e->load + e->f.nin, aten_align(e->f.nin, 4) - e->f.nin);
+		aten_blank(op, e->store + 1, 3);
+	} else {
+		aten_blank(op, k->param[5].offset, k->param[5].bytes);
+		aten_blank(op, k->param[6].offset, k->param[6].bytes);
+	}
 }
 
 static enum reason decode(const void *data, const struct launch *l, struct op *op)

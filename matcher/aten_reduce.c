@@ -248,7 +248,9 @@ static void blank(const struct reduce *r, const uint8_t *p, struct op *op)
 	aten_offsets_blank(op, p, r->row, 1);
 	aten_offsets_blank(op, p, r->rows, 2);
 	aten_blank(op, r->rows + aten_offsets_bytes(2), r->tail - r->rows - aten_offsets_bytes(2));
-	aten_blank(op, r->tail + DST + 8, FLAGS - DST - 8);
+	aten_blank(op, r->tail + DST + 8, ACC_BUF - DST - 8);
+	if (aten_u32(p + r->config + 4 * CTAS) == 1)
+		aten_blank(op, r->tail + CTA_BUF, BASE_IDX - CTA_BUF);
 }
 
 static enum reason decode(const void *data, const struct launch *l, struct op *op)

@@ -8,6 +8,7 @@
 
 #include "atens.h"
 #include "matcher/aten_name.h"
+#include "matcher/key.h"
 
 enum { PAGE = 4096, ROOM = 2 * PAGE, TRIES = 60 };
 
@@ -77,6 +78,35 @@ static void damage(struct launch *l, uint8_t *p, uint32_t bytes)
 		else if (bytes)
 			p[at] = (uint8_t)(r >> 40);
 	}
+}
+
+/* Bytes that are said to mean nothing mean nothing: neither to the op nor to the site. */
+static void try_blanks(const struct launch *from)
+{
+	const uint32_t bytes = from->kernel->param_bytes;
+	uint8_t *p = room;
+	struct launch l = *from;
+	struct op op, again;
+	uint64_t site;
+
+	if (bytes > ROOM || decode_launch(from, &op))
+		return;
+	site = key_site(from, &op);
+	memcpy(p, from->params, bytes);
+	for (unsigned i = 0; i < op.nslot; i++)
+		if (op.slot[i].role == ROLE_NONE)
+			for (unsigned b = 0; b < op.slot[i].bytes; b++)
+				p[op.slot[i].offset + b] ^= (uint8_t)random_bits();
+	l.params = p;
+	assert_int_equal(decode_launch(&l, &again), REASON_NONE);
+	assert_int_equal(again.code, op.code);
+	assert_int_equal(again.noperand, op.noperand);
+	assert_memory_equal(again.scalar, op.scalar, op.nscalar * sizeof(op.scalar[0]));
+	for (unsigned i = 0; i < op.noperand; i++) {
+		assert_true(operand_same(&op.operand[i], &again.operand[i]));
+		assert_int_equal(op.operand[i].role, again.operand[i].role);
+	}
+	assert_int_equal(key_site(&l, &again), site);
 }
 
 static unsigned decoded, refused;
@@ -157,8 +187,10 @@ static void test_recordings(void **arg)
 		while (trace_next(t, &e)) {
 			if (e.kind != TRACE_LAUNCH && e.kind != TRACE_KERNEL)
 				continue;
-			if (e.launch.kernel->decoder)
+			if (e.launch.kernel->decoder) {
 				try_launch(&e.launch);
+				try_blanks(&e.launch);
+			}
 			try_layout(e.launch.kernel, &e.launch);
 		}
 		trace_close(t);
