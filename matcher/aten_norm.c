@@ -12,6 +12,7 @@
 #include "matcher/aten.h"
 
 enum form { WHOLE, MOMENTS, APPLY };
+enum { VECTOR = 4, WARP = 32, MAX_THREADS = 1024 };
 enum { X, WEIGHT, BIAS, MEAN, RSTD, Y, NPOINTER };
 
 struct norm {
@@ -79,6 +80,23 @@ static bool add(struct op *op, const uint8_t *p, unsigned at, enum role role, en
 	return aten_dense(op, role, access, t, aten_u64(p + at), rows, cols);
 }
 
+/* aten_reduce.h says what these mean for a norm. */
+static void set_order(const struct launch *l, struct op *op)
+{
+	struct op_order *o = &op->order;
+
+	o->width = (uint16_t)l->block[0];
+	o->height = (uint16_t)l->block[1];
+	o->vt = 1;
+	o->vector = VECTOR;
+	o->along_x = o->along_y = true;
+	o->blocks = 1;
+	o->mult[0] = 1;
+	o->mult[1] = l->block[0];
+	o->mult[2] = 0;
+	o->step = l->block[0] * l->block[1];
+}
+
 static enum reason decode(const void *data, const struct launch *l, struct op *op)
 {
 	const struct norm *n = data;
@@ -91,6 +109,10 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 
 	if (l->grid[1] != 1 || l->grid[2] != 1 || cols < 1 || cols > INT32_MAX || rows < 1 ||
 	    rows > INT32_MAX)
+		return REASON_SHAPE;
+	/* Rows in groups of four elements, by whole warps. */
+	if (n->form == WHOLE && (cols % VECTOR || l->block[0] != WARP || l->block[1] < 1 ||
+				 l->block[1] > MAX_THREADS / WARP || l->block[2] != 1))
 		return REASON_SHAPE;
 	/* What an RMS norm does not have is NULL, what each of them needs is there. */
 	if (n->rms && (aten_u64(p + at[MEAN]) || (at[BIAS] && aten_u64(p + at[BIAS]))))
@@ -111,6 +133,8 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 	    !add(op, p, at[RSTD], n->form == MOMENTS ? ROLE_copy : ROLE_rstd, moments, math, 0,
 		 rows))
 		return REASON_SHAPE;
+	if (n->form == WHOLE)
+		set_order(l, op);
 	if (n->form != APPLY) {
 		op->has_eps = aten_number(p + eps, math, &op->eps);
 		aten_slot(op, eps, 4, ROLE_eps);
