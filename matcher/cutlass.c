@@ -81,6 +81,9 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 	for (unsigned at = D + 8; at < BYTES; at += 8)
 		if (aten_u64(p + at))
 			return REASON_SHAPE;
+	/* Factors in device memory. */
+	if (aten_u64(p + A - 16) || aten_u64(p + A - 8))
+		return REASON_SHAPE;
 	op->code = OP_touch;
 	op->vetted = true;
 	op->rows = m;
