@@ -30,8 +30,6 @@ bool aten_name_text(const char *mangled, char *text, size_t size);
 struct aten_part aten_part(const char *text);
 bool aten_part_is(struct aten_part p, const char *text);
 bool aten_part_starts(struct aten_part p, const char *text);
-/* The piece from the first occurrence of a text on, len 0 where it does not occur. */
-struct aten_part aten_part_find(struct aten_part p, const char *text);
 /* The name in front of "<" or "(", without its namespaces, of a class, a function, or the function
  * that a local class or lambda is in. */
 struct aten_part aten_part_base(struct aten_part p);

@@ -28,13 +28,6 @@ static struct aten_part from(struct aten_part p, size_t at)
 	return (struct aten_part){p.at + at, p.len - at};
 }
 
-struct aten_part aten_part_find(struct aten_part p, const char *text)
-{
-	const char *at = memmem(p.at, p.len, text, strlen(text));
-
-	return at ? from(p, (size_t)(at - p.at)) : (struct aten_part){p.at, 0};
-}
-
 /* How long the text is in front of the first "<" or "(" that is not of "(anon)". */
 static size_t head(struct aten_part p)
 {
