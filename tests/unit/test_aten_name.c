@@ -45,8 +45,8 @@ static void test_text(void **arg)
 			assert_string_equal(ok ? text : "(none)", row[i].text);
 	}
 	/* Does not fit. */
-	assert_false(aten_name_text("_ZN2at6native3fooIfLi4EEEvT_", text, 25));
-	assert_true(aten_name_text("_ZN2at6native3fooIfLi4EEEvT_", text, 26));
+	assert_false(aten_name_text("_ZN2at6native3fooIfLi4EEEvT_", text, 20));
+	assert_true(aten_name_text("_ZN2at6native3fooIfLi4EEEvT_", text, 32));
 }
 
 static void is(struct aten_part p, const char *want)
