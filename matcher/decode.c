@@ -36,6 +36,7 @@ void op_opaque(struct op *op)
 	op->compute = DT_NONE;
 	op->scalar[0] = 1;
 	op->scalar[1] = 0;
+	op->order.width = 0;
 }
 
 enum reason decode_launch(const struct launch *l, struct op *op)

@@ -63,12 +63,24 @@ struct operand {
 /*
  * Where a role sits in the launch's packed parameter bytes. Verdict keys mask OPERAND and EXTENT
  * slots, probes and snapshots write other addresses and extents there. An operand that a launch
- * does without (NULL) has no slot: its absence is a constant.
+ * does without (NULL) has no slot: its absence is a constant. Slots of role NONE are bytes that
+ * mean nothing (padding, entries not in use, what other slots say already); keys mask them, too.
  */
 struct slot {
 	uint16_t offset; /* bytes */
-	uint8_t bytes;   /* 4 or 8 */
+	uint8_t bytes;   /* 4 or 8; of role NONE any number */
 	uint8_t role;    /* enum role */
+};
+
+/* How a reduction's elements come to be added up, as a decoder knows it: aten_reduce.h. width 0:
+ * not known. */
+struct op_order {
+	uint16_t width, height; /* threads of a block */
+	uint16_t vt;            /* accumulators of a thread */
+	uint8_t vector;         /* elements loaded at once, or 0 */
+	bool along_x, along_y;
+	uint32_t blocks; /* of the grid that share a row */
+	uint32_t mult[3], step;
 };
 
 /*
@@ -95,6 +107,7 @@ struct op {
 	uint8_t nscalar;
 	uint8_t compute; /* enum dtype of the arithmetic; DT_NONE: not known */
 	double scalar[OP_MAX_SCALARS];
+	struct op_order order;
 	struct operand operand[OP_MAX_OPERANDS];
 	struct slot slot[OP_MAX_SLOTS];
 };

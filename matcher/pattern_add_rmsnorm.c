@@ -61,6 +61,9 @@ static enum reason bind(struct group *g)
 
 	if (!a || !b || !sum || !x || !w || !out)
 		return REASON_SHAPE;
+	/* The kernels know neither a factor nor what a norm keeps for its gradient. */
+	if ((add->nscalar && add->scalar[0] != 1) || op_operand(norm, ROLE_rstd))
+		return REASON_SHAPE;
 	if (!types_fit(sum, (const struct operand *[]){a, b, x, out, copy}, copy ? 5 : 4, w))
 		return REASON_SHAPE;
 	g->rows = norm->rows;

@@ -10,7 +10,7 @@ enum {
 	SIG_MAX_TERMS = 8,
 	SIG_MAX_NAMES = 8,
 	SIG_NAME_BYTES = 16, /* of an @NAME, with its final NUL */
-	SIG_MAX_FORM = 6,    /* operands of an opcode */
+	SIG_MAX_FORM = 7,    /* operands of an opcode */
 };
 
 enum sig_term_kind {

@@ -211,7 +211,7 @@ static bool member(struct probe *p, json_t *j, struct probe_member *m)
 	if (!probe_request_kernel(p, j, m) || !op(p, json_object_get(j, "op"), &m->m.op))
 		return false;
 	for (unsigned i = 0; i < m->m.op.nslot; i++)
-		if (m->m.op.slot[i].bytes > 8 ||
+		if ((m->m.op.slot[i].bytes > 8 && m->m.op.slot[i].role != ROLE_NONE) ||
 		    m->m.op.slot[i].offset + m->m.op.slot[i].bytes > m->kernel.param_bytes)
 			return bad(p, "slot");
 	return true;

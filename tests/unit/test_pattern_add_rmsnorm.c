@@ -244,6 +244,25 @@ static void test_copies(void **arg)
 	}
 }
 
+/* A sum with a factor, and a norm that keeps its 1 / root for a gradient, are something else. */
+static void test_more_than_a_sum(void **arg)
+{
+	struct member add = {.op = ops_add(DT_bf16, S, A, B, 12)},
+		      norm = {.op = ops_norm(DT_bf16, OUT, S, W, 3, 4)};
+	struct group g;
+
+	add.op.nscalar = 1;
+	add.op.scalar[0] = 1;
+	assert_int_equal(bind(&add, &norm, &g), REASON_NONE);
+	add.op.scalar[0] = 0.5;
+	assert_int_equal(bind(&add, &norm, &g), REASON_SHAPE);
+	add.op.nscalar = 0;
+	assert_int_equal(bind(&add, &norm, &g), REASON_NONE);
+	operand_dense(&norm.op.operand[norm.op.noperand++], ROLE_rstd, ACCESS_WRITE, DT_f32,
+		      OUT + 64, 0, 3);
+	assert_int_equal(bind(&add, &norm, &g), REASON_SHAPE);
+}
+
 static void test_launches(void **arg)
 {
 	struct member add = {.op = ops_add(DT_f32, S, A, B, 12)},
@@ -294,9 +313,10 @@ static void test_table(void **arg)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_bound),    cmocka_unit_test(test_aliasing),
-	cmocka_unit_test(test_pitches),  cmocka_unit_test(test_shapes),
-	cmocka_unit_test(test_weights),  cmocka_unit_test(test_copies),
-	cmocka_unit_test(test_launches), cmocka_unit_test(test_table),
+	cmocka_unit_test(test_bound),           cmocka_unit_test(test_aliasing),
+	cmocka_unit_test(test_pitches),         cmocka_unit_test(test_shapes),
+	cmocka_unit_test(test_weights),         cmocka_unit_test(test_copies),
+	cmocka_unit_test(test_launches),        cmocka_unit_test(test_table),
+	cmocka_unit_test(test_more_than_a_sum),
 };
 UNIT_MAIN(tests)
