@@ -13,8 +13,9 @@
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
  *
- * With GRAPH_RANDOM_VERBOSE in the environment, cases say on stderr what they do, and wait for it;
- * with GRAPH_RANDOM_CALM they wait for the device before they switch a node on or off.
+ * With GRAPH_RANDOM_VERBOSE in the environment, cases say on stderr what they do, and wait for it.
+ * With GRAPH_RANDOM_FILLS_STAY no node that fills memory is switched off: on an H200 with driver
+ * 580.159 what such a graph leaves differs from run to run then, or it faults (case 89).
  */
 #include <cstdint>
 #include <cstdio>
@@ -390,13 +391,13 @@ static void set_params(struct subject &s)
 
 static void toggle(struct subject &s)
 {
-	static const bool calm = getenv("GRAPH_RANDOM_CALM");
+	static const bool stay = getenv("GRAPH_RANDOM_FILLS_STAY");
 	size_t i = rnd((unsigned)s.nodes.size());
 	struct node &n = s.nodes[i];
 	cudaError_t r;
 
-	if (calm)
-		CHECK(cudaDeviceSynchronize());
+	if (stay && n.what.kind == FILL)
+		return;
 	r = cudaGraphNodeSetEnabled(s.exec, n.handle, !n.what.enabled);
 
 	answer(s, r);

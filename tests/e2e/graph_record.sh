@@ -10,6 +10,7 @@ if [ "$AF_BACKEND" = soft ]; then
 else
 	tokens=800 pause=2000 cases=600
 fi
+[ "$AF_BACKEND" = soft ] || export GRAPH_RANDOM_FILLS_STAY=1
 report=$AF_TMP/report rec=$AF_TMP/rec plan=$AF_TMP/plan
 app=$APPS/decoder-shared-fp32
 plan() { "$AUTOFUSE_COMMAND" plan "$@"; }

@@ -8,6 +8,7 @@ if [ "$AF_BACKEND" = soft ]; then
 else
 	pause=2000 cases=600
 fi
+[ "$AF_BACKEND" = soft ] || export GRAPH_RANDOM_FILLS_STAY=1
 report=$AF_TMP/report
 graph() { field "$report" "graphs/$1"; }
 
