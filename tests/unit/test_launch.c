@@ -55,13 +55,13 @@ static void kernels_by_shape(void **state)
 		int64_t rows, cols;
 		const char *candidate, *kernel;
 	} row[] = {
-		{DT_bf16, 4096, 4096, usual, "af_add_rmsnorm_bf16_row256x2"},
+		{DT_bf16, 4096, 4096, usual, "af_add_rmsnorm_bf16_rows512x2"},
 		{DT_bf16, 4096, 8192, usual, "af_add_rmsnorm_bf16_rows512x2"},
 		{DT_bf16, 100, 8192, usual, "af_add_rmsnorm_bf16_row512x2"},
 		{DT_bf16, 4096, 8200, usual, "af_add_rmsnorm_bf16_rows512x4"},
 		{DT_bf16, 1, 8200, usual, "af_add_rmsnorm_bf16_row1024x2"},
 		{DT_f16, 4096, 16384, usual, "af_add_rmsnorm_f16_rows512x4"},
-		{DT_f32, 4096, 4096, usual, "af_add_rmsnorm_f32_row512x2"},
+		{DT_f32, 4096, 4096, usual, "af_add_rmsnorm_f32_rows512x4"},
 		{DT_f32, 4096, 8192, usual, "af_add_rmsnorm_f32_rows512x4"},
 		{DT_bf16, 4096, 16392, usual, "af_add_rmsnorm_bf16_block"},
 		{DT_bf16, 4096, 8192, "t256-desc-halving/div-rsqrt-xs.w",
