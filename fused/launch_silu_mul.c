@@ -18,7 +18,8 @@ int launch_silu_mul(const struct group *g, const struct candidate *c, struct fus
 	unsigned bytes = dtype_bytes(t);
 	struct silu_mul_args a = {0};
 	bool dense = true, wide = true;
-	int64_t per = 16 / (int64_t)bytes, blocks;
+	int64_t per = 16 / (int64_t)bytes, block;
+	bool few;
 	uint8_t kernel;
 
 	if (candidate_unpack_silu(c->code, &a.f) || g->rows < 1 || g->cols < 1 || !bytes)
@@ -44,9 +45,11 @@ int launch_silu_mul(const struct group *g, const struct candidate *c, struct fus
 	if (!kernel)
 		return -1;
 	_Static_assert(sizeof(a) <= sizeof(out->params), "grow struct fused_launch");
+	few = a.rows * a.chunks <= SILU_FEW;
+	a.each = few ? 1 : SILU_CHUNKS;
+	block = few ? SILU_FEW_THREADS : SILU_THREADS * SILU_CHUNKS; /* chunks of one */
 	launch_kernel(out, kernel - 1u, &a, sizeof(a));
-	blocks =
-		(a.rows * a.chunks + SILU_THREADS * SILU_CHUNKS - 1) / (SILU_THREADS * SILU_CHUNKS);
-	launch_shape(out, blocks, SILU_THREADS, 0);
+	launch_shape(out, (a.rows * a.chunks + block - 1) / block,
+		     few ? SILU_FEW_THREADS : SILU_THREADS, 0);
 	return 0;
 }

@@ -70,16 +70,16 @@ template <class T, bool FTZ, bool DENSE> struct silu_mul {
 	template <class F> static __device__ __forceinline__ void all(const silu_mul_args &p, const F &act)
 	{
 		int64_t whole = DENSE ? p.cols / N : p.rows * p.chunks; /* rows may end within */
-		int64_t step = (int64_t)gridDim.x * blockDim.x * CHUNKS;
+		int64_t step = (int64_t)gridDim.x * blockDim.x * p.each;
 
-		for (int64_t c0 = (int64_t)blockIdx.x * blockDim.x * CHUNKS + threadIdx.x; c0 < whole; c0 += step) {
+		for (int64_t c0 = (int64_t)blockIdx.x * blockDim.x * p.each + threadIdx.x; c0 < whole; c0 += step) {
 			uint4 g[CHUNKS], u[CHUNKS];
 
 #pragma unroll
 			for (int k = 0; k < CHUNKS; k++) {
 				const place at(p, c0 + (int64_t)k * blockDim.x);
 
-				if (c0 + (int64_t)k * blockDim.x < whole && (DENSE || (at.chunk + 1) * N <= p.cols)) {
+				if (k < p.each && c0 + (int64_t)k * blockDim.x < whole && (DENSE || (at.chunk + 1) * N <= p.cols)) {
 					g[k] = at.load(p, SILU_GATE);
 					u[k] = at.load(p, SILU_UP);
 				}
@@ -89,7 +89,7 @@ template <class T, bool FTZ, bool DENSE> struct silu_mul {
 				const place at(p, c0 + (int64_t)k * blockDim.x);
 				uint4 a = {0, 0, 0, 0}, o = {0, 0, 0, 0};
 
-				if (c0 + (int64_t)k * blockDim.x >= whole)
+				if (k >= p.each || c0 + (int64_t)k * blockDim.x >= whole)
 					break;
 				if (!DENSE && (at.chunk + 1) * N > p.cols) {
 					rest(p, act, at);

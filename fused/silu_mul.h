@@ -24,6 +24,8 @@ enum {
 
 enum { SILU_GATE, SILU_UP, SILU_ACT, SILU_OUT, SILU_OPERANDS };
 enum { SILU_THREADS = 256, SILU_CHUNKS = 2 }; /* of a block; of 16 bytes, of a thread at a time */
+/* Up to so many chunks: each thread one, few threads a block, so that all processors have some. */
+enum { SILU_FEW = 16384, SILU_FEW_THREADS = 64 };
 
 struct silu_mul_args {
 	uint64_t addr[SILU_OPERANDS]; /* ACT: 0 if it is not to be stored */
@@ -31,6 +33,7 @@ struct silu_mul_args {
 	uint8_t width[SILU_OPERANDS]; /* bytes of one access, 2 to 16: divides addr and pitch */
 	int64_t rows, cols;           /* dense operands are one row */
 	int64_t chunks;               /* of a row, the last one perhaps not whole */
+	int32_t each;                 /* chunks that a thread takes at a time: 1 or SILU_CHUNKS */
 	struct silu_fields f;
 };
 
