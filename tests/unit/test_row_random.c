@@ -466,10 +466,6 @@ static void test_random(void **arg)
 		assert_true(joined > n / 5);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(tests)
