@@ -59,6 +59,20 @@ bool row_is_flat(const struct row *r)
 	return r->ndim == 1 && r->cols == 1;
 }
 
+struct operand row_operand_box(const struct row *r, const struct row_operand *o)
+{
+	struct operand b = {.addr = o->addr, .dtype = o->dtype};
+
+	for (unsigned i = 0; i < r->ndim; i++) {
+		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
+		b.stride[b.ndim++] = o->stride[i];
+	}
+	b.size[b.ndim] = o->width;
+	b.stride[b.ndim++] = o->step;
+	return b;
+}
+_Static_assert((int)ROW_MAX_DIMS < (int)OP_MAX_DIMS, "columns need a dimension, too");
+
 void row_copy(struct row *to, const struct row *from)
 {
 	memcpy(to, from, offsetof(struct row, stmt));

@@ -193,6 +193,8 @@ static inline bool row_code_reduces(enum row_code c)
 }
 
 int64_t row_rows(const struct row *r);
+/* An operand as a box, broadcast dimensions once. */
+struct operand row_operand_box(const struct row *r, const struct row_operand *o);
 /* Does every element depend on nothing but the elements in its own place? (no reduction, SHIFT,
  * PAIR, CAT or shift) */
 bool row_is_elementwise(const struct row *r);

@@ -165,22 +165,9 @@ uint8_t emit_cast(struct emit *e, enum dtype t, uint8_t a)
 	return emit1(e, ROW_CAST, t, a);
 }
 
-static struct operand box_of(const struct row *r, const struct row_operand *o)
-{
-	struct operand b = {.addr = o->addr, .dtype = o->dtype};
-
-	for (unsigned i = 0; i < r->ndim; i++) {
-		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
-		b.stride[b.ndim++] = o->stride[i];
-	}
-	b.size[b.ndim] = o->width;
-	b.stride[b.ndim++] = o->step;
-	return b;
-}
-
 static bool overlap(const struct row *r, const struct row_operand *x, const struct row_operand *y)
 {
-	const struct operand a = box_of(r, x), b = box_of(r, y);
+	const struct operand a = row_operand_box(r, x), b = row_operand_box(r, y);
 
 	return operand_overlap(&a, &b);
 }
@@ -299,9 +286,9 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 	k = operand_number(e, &box);
 	if (e->why)
 		return;
-	mine = box_of(r, &box);
+	mine = row_operand_box(r, &box);
 	for (unsigned i = 0; i < r->noperand; i++) {
-		const struct operand other = box_of(r, &r->operand[i]);
+		const struct operand other = row_operand_box(r, &r->operand[i]);
 
 		if (i == k || e->value[i] == ROW_NONE || !operand_overlap(&mine, &other))
 			continue;

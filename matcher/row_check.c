@@ -240,24 +240,10 @@ static bool sizes_fit(const struct row *r)
 	return true;
 }
 
-static struct operand box_of(const struct row *r, const struct row_operand *o)
-{
-	struct operand b = {.addr = o->addr, .dtype = o->dtype};
-
-	for (unsigned i = 0; i < r->ndim; i++) {
-		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
-		b.stride[b.ndim++] = o->stride[i];
-	}
-	b.size[b.ndim] = o->width;
-	b.stride[b.ndim++] = o->step;
-	return b;
-}
-_Static_assert((int)ROW_MAX_DIMS < (int)OP_MAX_DIMS, "columns need a dimension, too");
-
 /* Do all rows and columns have bytes of their own? No in doubt. */
 static bool own_bytes(const struct row *r, const struct row_operand *o)
 {
-	struct operand b = box_of(r, o);
+	struct operand b = row_operand_box(r, o);
 	int64_t inside = dtype_bytes(o->dtype);
 
 	for (unsigned d = 0; d < r->ndim; d++)
@@ -316,11 +302,11 @@ static enum reason memory_fits(const struct row *r)
 			return REASON_OVERLAP;
 		if (!o->step && r->cols > 1 && r->stmt[r->stmt[at].arg[0]].span & ROW_SPAN_COLS)
 			return REASON_SHAPE;
-		mine = box_of(r, o);
+		mine = row_operand_box(r, o);
 		for (unsigned k = 0; k < r->noperand; k++) {
 			if (k == i || (!(r->operand[k].use & ROW_READ) && store_of(r, k) == -1))
 				continue;
-			other = box_of(r, &r->operand[k]);
+			other = row_operand_box(r, &r->operand[k]);
 			if (operand_overlap(&mine, &other))
 				return REASON_OVERLAP;
 		}

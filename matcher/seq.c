@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "matcher/legal.h"
+#include "matcher/seq_chain.h"
 #include "matcher/seq_match.h"
 
 static const struct pattern *pattern_at(const struct seq *s, unsigned i)
@@ -24,9 +25,15 @@ struct seq *seq_new(const struct seq_policy *policy)
 	for (unsigned i = 0; i < s->policy.npattern; i++) {
 		const struct pattern *p = pattern_at(s, i);
 
+		if (!p->nnode)
+			continue;
 		s->begins[p->node[0]] |= (uint32_t)1 << i;
 		for (unsigned k = 0; k < p->nnode; k++)
 			s->members |= (uint64_t)1 << p->node[k];
+	}
+	if (policy->chains && !(s->chains = chains_new())) {
+		free(s);
+		return NULL;
 	}
 	return s;
 }
@@ -132,28 +139,48 @@ static void begin_matches(struct seq *s, uint32_t begins, struct seq_member *m)
 	}
 }
 
+/* Matches that m would complete, and whose members are all in its chain, are not asked for. */
+static void leave_to_chain(struct seq *s, match_set *waiting, const struct seq_member *m)
+{
+	for (unsigned i = s->nmatch; i-- > 0;) {
+		const match_set below = ((match_set)1 << i) - 1;
+		struct group g;
+
+		if (!(*waiting >> i & 1) || s->match[i].next + 1 < s->match[i].pattern->nnode)
+			continue;
+		match_group(&g, &s->match[i], m);
+		if (!chains_have(s, &g))
+			continue;
+		match_remove(s, i);
+		*waiting = (*waiting & below) | (*waiting >> 1 & ~below);
+	}
+}
+
 void seq_launch(struct seq *s, const struct launch *l, const struct op *op, struct seq_out *out)
 {
 	const uint32_t begins = op->code == OP_opaque ? 0 : s->begins[op->code];
+	const bool link = s->chains && chains_want(l, op);
 	struct seq_member *m = NULL;
 	match_set waiting = 0;
 
 	begin_call(s, out);
 	/* Dead matches wait on for members only; what overwrites their operands is not looked for.
 	 */
-	if (!s->nalive && !(s->members >> op->code & 1))
+	if (!s->nalive && !(s->members >> op->code & 1) && !s->chains)
 		return;
 	if (op->code == OP_opaque)
 		kill_all(s, REASON_UNKNOWN_KERNEL);
 	else
 		waiting = meet(s, l, op);
-	if (waiting | begins) {
+	if (waiting | begins || link) {
 		m = member_new(s, l, op);
 		if (!m) /* out of memory: nobody will hear of these */
 			for (unsigned i = s->nmatch; i-- > 0;)
 				if (waiting >> i & 1)
 					match_remove(s, i);
 	}
+	if (s->chains && chains_launch(s, l, op, link ? m : NULL) && s->policy.larger)
+		leave_to_chain(s, &waiting, m);
 	if (m && match_complete(s, &waiting, m)) {
 		out->act = SEQ_FUSE;
 	} else if (m) {
@@ -177,6 +204,8 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
 void seq_barrier(struct seq *s, enum reason why, struct seq_out *out)
 {
 	begin_call(s, out);
+	if (s->chains)
+		chains_end(s);
 	kill_all(s, why);
 	flush_unwanted(s, out);
 }

@@ -47,6 +47,12 @@ struct seq_policy {
 	/* Patterns to look for, at most 32; NULL: all of pattern.def. */
 	const struct pattern *const *pattern;
 	unsigned npattern;
+	/*
+	 * Look for chains, too (seq_chain.h). Nothing is held for them and SEQ_FUSE never means
+	 * one: they are judged and reported as if all their members had been held. `larger`: a
+	 * chain is preferred to a pattern whose members it has.
+	 */
+	bool chains, larger;
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };

@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "matcher/legal.h"
-#include "matcher/seq_match.h"
+#include "matcher/seq_chain.h"
 
 void match_group(struct group *g, const struct match *t, const struct seq_member *last)
 {
 	memset(g, 0, sizeof(*g));
 	g->pattern = t->pattern;
+	g->nmember = (uint8_t)(t->next + 1);
 	for (unsigned i = 0; i < t->next; i++)
 		g->member[i] = &t->member[i]->m;
 	g->member[t->next] = &last->m;
@@ -16,7 +17,7 @@ void match_group(struct group *g, const struct match *t, const struct seq_member
 
 static bool in_group(const struct group *g, const struct seq_member *m)
 {
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i] == &m->m)
 			return true;
 	return false;
@@ -26,7 +27,7 @@ static bool in_group(const struct group *g, const struct seq_member *m)
  */
 static enum reason judge(struct seq *s, const struct match *t, struct group *g, bool *asked)
 {
-	const struct launch *last = &g->member[g->pattern->nnode - 1]->launch;
+	const struct launch *last = &g->member[group_size(g) - 1]->launch;
 	uint64_t unfused, fused;
 	enum reason why;
 	int surviving = 0;
@@ -130,7 +131,13 @@ bool match_complete(struct seq *s, match_set *waiting, const struct seq_member *
 
 		match_group(&g, &s->match[i], last);
 		why = judge(s, &s->match[i], &g, &asked);
-		s->policy.done(s->policy.arg, &g, why);
+		/* A group counts once: as a chain of the same launches where only its form is
+		 * wrong. */
+		if (why != REASON_SHAPE || !s->chains || !chains_have(s, &g)) {
+			s->policy.done(s->policy.arg, &g, why);
+			if (s->chains)
+				chains_claim(s, &g);
+		}
 		if (asked && (!why || !s->completed))
 			hand_out(s, &s->match[i], &g);
 		if (!why) {

@@ -58,6 +58,7 @@ struct seq {
 	struct group group; /* handed out likewise, if `completed` */
 	bool completed;
 	struct seq_member *free;
+	struct chains *chains; /* NULL: not looked for */
 };
 
 /* A copy of the launch with one reference, or NULL if out of memory. */

@@ -22,7 +22,7 @@ static void print(const struct plan_result *r, const struct plan_result *graphs,
 	}
 }
 
-int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *out)
+int plan_file(const char *path, bool json, bool larger, const bool on[PATTERN_COUNT], FILE *out)
 {
 	struct plan_result streams = {0}, graphs = {0}, *r;
 	struct planning *p;
@@ -34,9 +34,10 @@ int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *o
 		return EXIT_USAGE;
 	p = planning_new(&streams, &graphs, on);
 	if (p) {
+		planning_chains(p, larger);
 		while (trace_next(t, &e))
 			planning_event(p, &e);
-		planning_finish(p);
+		planning_end(p);
 		r = planning_is_graphs(&streams, &graphs, trace_is_recording(t)) ? &graphs
 										 : &streams;
 		plan_sort(&streams);
@@ -58,7 +59,7 @@ int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], FILE *o
 int command_plan(int argc, char **argv)
 {
 	const char *path = NULL;
-	bool json = false, on[PATTERN_COUNT], bad = false;
+	bool json = false, larger = false, on[PATTERN_COUNT], bad = false;
 	struct config c;
 	int rc;
 
@@ -72,6 +73,8 @@ int command_plan(int argc, char **argv)
 
 			if (!strcmp(arg, "--json"))
 				json = true;
+			else if (!strcmp(arg, "--larger"))
+				larger = true;
 			else if (*arg == '-' || path)
 				bad = true;
 			else
@@ -79,14 +82,14 @@ int command_plan(int argc, char **argv)
 		}
 	}
 	if (bad || !path) {
-		log_warn("usage: autofuse plan FILE [--json] [-f FILE.ini]");
+		log_warn("usage: autofuse plan FILE [--json] [--larger] [-f FILE.ini]");
 		return EXIT_USAGE;
 	}
 	config_load(&c, true);
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, on);
-	rc = plan_file(path, json, on, stdout);
+	rc = plan_file(path, json, larger, on, stdout);
 	config_free(&c);
 	return rc;
 }

@@ -40,6 +40,7 @@ struct plan_graph {
 	const struct level *at; /* being planned */
 	enum reason alone;      /* why the graph is left alone, or NONE */
 	bool broken;            /* a line of it was lost */
+	bool chains, larger;
 };
 
 static void *grow(void *p, size_t n, size_t *room, size_t size)
@@ -65,6 +66,12 @@ struct plan_graph *plan_graph_new(struct plan_result *r, const struct plan_memor
 		p->enabled = on;
 	}
 	return p;
+}
+
+void plan_graph_chains(struct plan_graph *p, bool larger)
+{
+	p->chains = true;
+	p->larger = larger;
 }
 
 static void clear(struct plan_graph *p)
@@ -248,8 +255,13 @@ static bool is_aside(const struct plan_graph *p, const struct level *l)
 /* NULL, or why not. */
 static const char *plan_level(struct plan_graph *p, struct level *l)
 {
-	const struct graph_policy policy = {
-		.arg = p, .memory = memory, .enabled = enabled, .verdict = verdict, .done = done};
+	const struct graph_policy policy = {.arg = p,
+					    .memory = memory,
+					    .enabled = enabled,
+					    .verdict = verdict,
+					    .done = done,
+					    .chains = p->chains,
+					    .larger = p->larger};
 	const char *why = NULL;
 
 	if (dag_make(&l->dag, l->nnode, l->edge, l->nedge, &why))

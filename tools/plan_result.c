@@ -28,7 +28,8 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p->why = why;
 	p->graph = r->number;
 	p->first = r->first;
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	p->n = group_size(g);
+	for (unsigned i = 0; i < p->n; i++)
 		p->launch[i] = g->member[i]->launch.index;
 }
 
