@@ -208,6 +208,17 @@ static bool compare(enum row_code code, enum dtype t, bool ftz, uint64_t a, uint
 	return code == ROW_EQ ? x == y : code == ROW_NE ? x != y : code == ROW_LT ? x < y : x <= y;
 }
 
+/* Arithmetic gives one NaN, as on a GPU, and not that of an operand. */
+static uint64_t one_nan32(float v)
+{
+	return isnan(v) ? 0x7fffffff : interp_f32_bits(v);
+}
+
+static uint64_t one_nan64(double v)
+{
+	return isnan(v) ? UINT64_C(0x7ff8000000000000) : interp_f64_bits(v);
+}
+
 static uint64_t compute(const struct row_stmt *s, enum dtype from, uint64_t a, uint64_t b,
 			uint64_t c)
 {
@@ -234,12 +245,12 @@ static uint64_t compute(const struct row_stmt *s, enum dtype from, uint64_t a, u
 		break;
 	}
 	if (t == DT_f32)
-		return interp_f32_bits(
+		return one_nan32(
 			flush(ftz, float_op((enum row_code)s->code, flush(ftz, interp_f32(a)),
 					    flush(ftz, interp_f32(b)), flush(ftz, interp_f32(c)))));
 	if (t == DT_f64)
-		return interp_f64_bits(double_op((enum row_code)s->code, interp_f64(a),
-						 interp_f64(b), interp_f64(c)));
+		return one_nan64(double_op((enum row_code)s->code, interp_f64(a), interp_f64(b),
+					   interp_f64(c)));
 	if (real) /* DIV, RCP, EXP of the 16-bit types */
 		return row_interp_round(t, float_op((enum row_code)s->code,
 						    (float)row_interp_number(t, a),
@@ -286,6 +297,10 @@ static void reduce(struct run *u, unsigned i)
 		for (int64_t c = 1; c < u->r->cols; c++)
 			v = compute(&two, t, v, x[c], 0);
 	}
+	if (t == DT_f32)
+		v = one_nan32(interp_f32(v));
+	if (t == DT_f64)
+		v = one_nan64(interp_f64(v));
 	for (int64_t c = 0; c < u->r->cols; c++) {
 		*at(u, i, c) = v;
 		u->there[(int64_t)i * u->r->cols + c] = true;
