@@ -197,7 +197,6 @@ static unsigned operand_number(struct emit *e, const struct row_operand *o)
 	}
 	r->operand[r->noperand++] = *o;
 	e->value[k] = e->load[k] = e->store[k] = ROW_NONE;
-	e->gone[k] = false;
 	return k;
 }
 
@@ -233,7 +232,7 @@ uint8_t emit_read(struct emit *e, const struct operand *o)
 
 		if (i == k || e->value[i] == ROW_NONE || !overlap(r, &r->operand[i], &box))
 			continue;
-		if (found != ROW_NONE || e->gone[i] || e->value[k] != ROW_NONE ||
+		if (found != ROW_NONE || e->value[k] != ROW_NONE ||
 		    !is_window(r, &r->operand[i], &box, &shift))
 			emit_fail(e, REASON_OVERLAP);
 		else
@@ -243,8 +242,6 @@ uint8_t emit_read(struct emit *e, const struct operand *o)
 	}
 	if (found != ROW_NONE)
 		return found;
-	if (e->gone[k])
-		emit_fail(e, REASON_OVERLAP);
 	if (e->why)
 		return 0;
 	if (e->value[k] != ROW_NONE)
@@ -292,7 +289,6 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 
 		if (i == k || e->value[i] == ROW_NONE || !operand_overlap(&mine, &other))
 			continue;
-		e->gone[i] = true;
 		if (operand_covers(&mine, operand_range(&other)))
 			store_dies(e, i);
 	}
@@ -301,7 +297,6 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 	store.at = (uint8_t)k;
 	r->operand[k].use |= ROW_WRITE;
 	e->value[k] = value;
-	e->gone[k] = false;
 	e->store[k] = add(e, store);
 }
 

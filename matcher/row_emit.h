@@ -16,9 +16,8 @@ struct emit {
 	uint8_t member;
 	enum dtype math; /* what it computes in */
 	/* By operand: the value that its memory holds by now (ROW_NONE: what was there before), its
-	 * LOAD, its last STORE, and whether another operand's STORE has overwritten it. */
+	 * LOAD, its last STORE. */
 	uint8_t value[ROW_MAX_OPERANDS], load[ROW_MAX_OPERANDS], store[ROW_MAX_OPERANDS];
-	bool gone[ROW_MAX_OPERANDS];
 };
 
 /* Each returns the number of the value it adds; after a failure, 0. */

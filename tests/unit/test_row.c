@@ -109,6 +109,42 @@ static void test_overwritten(void **arg)
 	assert_int_equal(build(&r, op, 3), REASON_OVERLAP);
 }
 
+/* Part of what was written is not what was there before, even if none of it is left in the end. */
+static void test_read_in_part(void **arg)
+{
+	struct op op[] = {ops_silu(DT_f32, T, A, 64),
+			  ops_silu(DT_f32, OUT, T + 16, 64),
+			  ops_silu(DT_f32, T, B, 64),
+			  {0}},
+		  half[3];
+	const int64_t size[] = {4, 8}, stride[] = {64, 4};
+	struct row r;
+
+	assert_int_equal(build(&r, op, 3), REASON_OVERLAP);
+	/* Half a row, then all of it in the same place, then that half again. */
+	for (unsigned i = 0; i < 3; i++) {
+		half[i] = unary(OP_neg, DT_f32, i == 2 ? OUT : T,
+				i == 1 ? B
+				: i    ? T
+				       : A,
+				i == 1 ? 64 : 32);
+		for (unsigned k = 0; k < 2 && i != 1; k++) {
+			struct operand *o = &half[i].operand[k];
+
+			o->ndim = 2;
+			memcpy(o->size, size, sizeof(size));
+			memcpy(o->stride, stride, sizeof(stride));
+		}
+	}
+	assert_int_equal(build(&r, half, 2), REASON_NONE);
+	assert_int_equal(r.cols, 16);
+	assert_int_equal(r.noperand, 2); /* the first is overwritten */
+	assert_int_equal(build(&r, half, 3), REASON_OVERLAP);
+	/* Without the first, the half is some of the columns that the second left. */
+	assert_int_equal(build(&r, half + 1, 2), REASON_NONE);
+	assert_int_equal(r.noperand, 3);
+}
+
 static void test_add_rmsnorm(void **arg)
 {
 	struct op op[] = {ops_add(DT_bf16, T, A, B, 8 * 4096),
@@ -135,6 +171,57 @@ static void test_add_rmsnorm(void **arg)
 	assert_int_equal(c.written, 2 * 65536);
 	assert_int_equal(c.passes, 2);
 	assert_int_equal(c.stage, 2); /* the sum, as bf16 */
+}
+
+/* RMSNorm as transformers write it, bf16, in eight launches: 36 bytes an element become 18. */
+static void test_spelled_rmsnorm(void **arg)
+{
+	enum {
+		ROWS = 8,
+		COLS = 4096,
+		N = ROWS * COLS,
+		X = A,
+		F = T,
+		P = U,
+		M = 0x700000,
+		E = 0x710000,
+		R = 0x720000,
+		S = 0x800000,
+		H = 0x900000
+	};
+	struct op op[8] = {unary(OP_copy, DT_f32, F, X, N),       unary(OP_square, DT_f32, P, F, N),
+			   ops_norm(DT_f32, M, P, 0, ROWS, COLS), unary(OP_add, DT_f32, E, M, ROWS),
+			   unary(OP_rsqrt, DT_f32, R, E, ROWS),   ops_mul(DT_f32, S, F, R, N),
+			   unary(OP_copy, DT_bf16, H, S, N),      ops_mul(DT_bf16, OUT, H, C, N)};
+	uint64_t unfused = 0, n = N;
+	struct row_cost c;
+	struct row r;
+
+	operand_dense(&op[0].operand[1], ROLE_in0, ACCESS_READ, DT_bf16, X, 0, N);
+	op[2].code = OP_mean;
+	op[2].noperand = 2;
+	operand_dense(&op[2].operand[0], ROLE_out, ACCESS_WRITE, DT_f32, M, 0, ROWS);
+	op[3].nscalar = 1;
+	op[3].scalar[0] = 1e-5;
+	operand_dense(&op[5].operand[0], ROLE_out, ACCESS_WRITE, DT_f32, S, ROWS, COLS);
+	operand_dense(&op[5].operand[1], ROLE_in0, ACCESS_READ, DT_f32, F, ROWS, COLS);
+	operand_dense(&op[5].operand[2], ROLE_in1, ACCESS_READ, DT_f32, R, ROWS, COLS);
+	op[5].operand[2].stride[0] = 4;
+	op[5].operand[2].stride[1] = 0;
+	operand_dense(&op[6].operand[1], ROLE_in0, ACCESS_READ, DT_f32, S, 0, N);
+	for (unsigned k = 0; k < 3; k++)
+		operand_dense(&op[7].operand[k], op[7].operand[k].role, op[7].operand[k].access,
+			      DT_bf16, op[7].operand[k].addr, ROWS, COLS);
+	op[7].operand[2].stride[0] = 0;
+	for (unsigned i = 0; i < 8; i++)
+		for (unsigned k = 0; k < op[i].noperand; k++)
+			unfused += operand_bytes(&op[i].operand[k]);
+	assert_int_equal(build(&r, op, 8), REASON_NONE);
+	row_cost(&r, &c);
+	assert_true(unfused / n == 36 && (c.read + c.written) / n == 18);
+	assert_int_equal(c.passes, 2);
+	assert_int_equal(c.stage, 2); /* x, as bf16 */
+	assert_int_equal(r.cols, COLS);
 }
 
 /* One program for any addresses, rows and numbers; another for what code depends on. */
@@ -395,11 +482,12 @@ static void test_values(void **arg)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_example),     cmocka_unit_test(test_in_place),
-	cmocka_unit_test(test_overwritten), cmocka_unit_test(test_add_rmsnorm),
-	cmocka_unit_test(test_hash),        cmocka_unit_test(test_canonical),
-	cmocka_unit_test(test_rope),        cmocka_unit_test(test_broken),
-	cmocka_unit_test(test_picks),       cmocka_unit_test(test_values),
+	cmocka_unit_test(test_example),      cmocka_unit_test(test_in_place),
+	cmocka_unit_test(test_overwritten),  cmocka_unit_test(test_add_rmsnorm),
+	cmocka_unit_test(test_read_in_part), cmocka_unit_test(test_spelled_rmsnorm),
+	cmocka_unit_test(test_hash),         cmocka_unit_test(test_canonical),
+	cmocka_unit_test(test_rope),         cmocka_unit_test(test_broken),
+	cmocka_unit_test(test_picks),        cmocka_unit_test(test_values),
 };
 
 UNIT_MAIN(tests)
