@@ -136,8 +136,11 @@ int row_print(const struct row *r, char *text, size_t size)
 		    dtype_name(o->dtype), o->addr);
 		for (unsigned d = 0; d < r->ndim; d++)
 			put(&t, " %" PRId64, o->stride[d]);
-		put(&t, " step %" PRId64 " width %" PRId64 " align %u\n", o->step, o->width,
+		put(&t, " step %" PRId64 " width %" PRId64 " align %u", o->step, o->width,
 		    1u << o->align);
+		if (!row_operand_kept_whole(o))
+			put(&t, " keep 0x%" PRIx64 " .. 0x%" PRIx64, o->keep.lo, o->keep.hi);
+		put(&t, "\n");
 	}
 	for (unsigned i = 0; i < r->nstmt; i++)
 		put_stmt(&t, r, i);

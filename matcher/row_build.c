@@ -212,13 +212,29 @@ static bool is_window(const struct row *r, const struct row_operand *from,
 	return *shift >= 0 && *shift + o->width <= from->width;
 }
 
+/* The operand written last of those that share bytes with box, which is operand k; -1: none has
+ * been. */
+static int newest_writer(const struct emit *e, const struct row_operand *box, unsigned k)
+{
+	const struct row *r = e->r;
+	int newest = -1;
+
+	for (unsigned i = 0; i < r->noperand && !e->why; i++)
+		if (e->value[i] != ROW_NONE && (newest < 0 || e->store[i] > e->store[newest]) &&
+		    (i == k || overlap(r, &r->operand[i], box)))
+			newest = (int)i;
+	return newest;
+}
+
 uint8_t emit_read(struct emit *e, const struct operand *o)
 {
 	struct row *r = e->r;
 	struct row_operand box;
-	uint8_t span = 0, found = ROW_NONE;
 	struct row_stmt load;
+	uint8_t span = 0;
+	int64_t shift = 0;
 	unsigned k;
+	int newest;
 
 	if (e->why)
 		return 0;
@@ -227,25 +243,16 @@ uint8_t emit_read(struct emit *e, const struct operand *o)
 		return 0;
 	}
 	k = operand_number(e, &box);
-	for (unsigned i = 0; i < r->noperand && !e->why; i++) {
-		int64_t shift;
-
-		if (i == k || e->value[i] == ROW_NONE || !overlap(r, &r->operand[i], &box))
-			continue;
-		if (found != ROW_NONE || e->value[k] != ROW_NONE ||
-		    !is_window(r, &r->operand[i], &box, &shift))
-			emit_fail(e, REASON_OVERLAP);
-		else
-			found = shift ? emit_shift(e, ROW_SHIFT, box.dtype, e->value[i], ROW_NONE,
-						   shift)
-				      : e->value[i];
-	}
-	if (found != ROW_NONE)
-		return found;
+	newest = newest_writer(e, &box, k);
+	if (newest >= 0 && (unsigned)newest != k &&
+	    !is_window(r, &r->operand[newest], &box, &shift))
+		emit_fail(e, REASON_OVERLAP); /* several wrote parts of it, or only a part is new */
 	if (e->why)
 		return 0;
-	if (e->value[k] != ROW_NONE)
-		return e->value[k];
+	if (newest >= 0)
+		return shift ? emit_shift(e, ROW_SHIFT, box.dtype, e->value[newest], ROW_NONE,
+					  shift)
+			     : e->value[newest];
 	if (e->load[k] != ROW_NONE)
 		return e->load[k];
 	for (unsigned d = 0; d < r->ndim; d++)
@@ -260,18 +267,11 @@ uint8_t emit_read(struct emit *e, const struct operand *o)
 	return e->load[k] = add(e, load);
 }
 
-static void store_dies(struct emit *e, unsigned k)
-{
-	if (e->store[k] != ROW_NONE)
-		e->r->stmt[e->store[k]].flags |= ROW_DEAD;
-}
-
 void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 {
 	struct row *r = e->r;
 	struct row_operand box;
 	struct row_stmt store;
-	struct operand mine;
 	unsigned k;
 
 	if (e->why)
@@ -283,21 +283,43 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 	k = operand_number(e, &box);
 	if (e->why)
 		return;
-	mine = row_operand_box(r, &box);
-	for (unsigned i = 0; i < r->noperand; i++) {
-		const struct operand other = row_operand_box(r, &r->operand[i]);
-
-		if (i == k || e->value[i] == ROW_NONE || !operand_overlap(&mine, &other))
-			continue;
-		if (operand_covers(&mine, operand_range(&other)))
-			store_dies(e, i);
-	}
-	store_dies(e, k);
 	store = stmt(ROW_STORE, box.dtype, value, ROW_NONE, ROW_NONE);
 	store.at = (uint8_t)k;
 	r->operand[k].use |= ROW_WRITE;
 	e->value[k] = value;
 	e->store[k] = add(e, store);
+}
+
+/*
+ * What later stores overwrite need not be stored. What they leave of it is one run of bytes, or the
+ * operands overlap in a way that row_check will find.
+ */
+static void settle(struct row *r, unsigned i)
+{
+	struct row_operand *o = &r->operand[r->stmt[i].at];
+	const struct operand mine = row_operand_box(r, o);
+	struct range left = operand_range(&mine), all = left;
+	const bool run = operand_covers(&mine, all);
+
+	for (unsigned k = i + 1; k < r->nstmt && left.lo < left.hi; k++) {
+		const struct operand over = row_operand_box(r, &r->operand[r->stmt[k].at]);
+		const struct range w = operand_range(&over);
+
+		if (r->stmt[k].code != ROW_STORE)
+			continue;
+		if (r->stmt[k].at == r->stmt[i].at)
+			left.hi = left.lo;
+		if (!range_overlap(left, w) || !operand_covers(&over, w))
+			continue;
+		if (w.lo <= left.lo)
+			left.lo = w.hi < left.hi ? w.hi : left.hi;
+		else if (w.hi >= left.hi)
+			left.hi = w.lo;
+	}
+	if (left.lo >= left.hi)
+		r->stmt[i].flags |= ROW_DEAD;
+	else if (run && (left.lo > all.lo || left.hi < all.hi))
+		o->keep = left;
 }
 
 /* In a flat space every operand is one run, or one element. */
@@ -319,7 +341,7 @@ static bool fits_flat(const struct emit *e, const struct row_member *member, uns
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n)
 {
 	const struct op *op[ROW_MAX_MEMBERS];
-	struct emit e = {.r = r};
+	struct emit e = {.r = r, .all = member, .nall = n};
 
 	if (!n || n > ROW_MAX_MEMBERS)
 		return REASON_SHAPE;
@@ -351,6 +373,9 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 	}
 	if (e.why)
 		return e.why;
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (r->stmt[i].code == ROW_STORE)
+			settle(r, i);
 	row_canon(r);
 	return row_check(r);
 }

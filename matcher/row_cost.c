@@ -114,7 +114,8 @@ void row_cost(const struct row *r, struct row_cost *c)
 		if (o->use & ROW_READ)
 			c->read += operand_traffic(r, o);
 		if (o->use & ROW_WRITE)
-			c->written += operand_traffic(r, o);
+			c->written += row_operand_kept_whole(o) ? operand_traffic(r, o)
+								: o->keep.hi - o->keep.lo;
 	}
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];

@@ -14,6 +14,8 @@ struct emit {
 	const struct op *op;
 	const struct row_pick *pick;
 	uint8_t member;
+	const struct row_member *all; /* nall members */
+	unsigned nall;
 	enum dtype math; /* what it computes in */
 	/* By operand: the value that its memory holds by now (ROW_NONE: what was there before), its
 	 * LOAD, its last STORE. */

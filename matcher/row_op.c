@@ -312,11 +312,42 @@ static void emit_sign(struct emit *e, enum row_code code)
 		emit_out(e, ROLE_out, emit1(e, code, e->math, emit_in(e, ROLE_in0)));
 }
 
+/*
+ * What is only moved has any type of its size in the op that moves it; here it has the one that
+ * another member takes it for.
+ */
+static enum dtype moved_type(const struct emit *e)
+{
+	const struct op *op = e->op;
+
+	for (unsigned i = 0; i < op->noperand; i++)
+		for (unsigned m = 0; m < e->nall; m++)
+			for (unsigned k = 0; k < e->all[m].op->noperand; k++) {
+				const struct operand *mine = &op->operand[i],
+						     *o = &e->all[m].op->operand[k];
+
+				if (o->addr == mine->addr && o->dtype != mine->dtype &&
+				    dtype_bytes(o->dtype) == dtype_bytes(mine->dtype))
+					return (enum dtype)o->dtype;
+			}
+	return (enum dtype)op->operand[0].dtype;
+}
+
+static struct operand moved(const struct operand *o, enum dtype t)
+{
+	struct operand as = *o;
+
+	as.dtype = (uint8_t)t;
+	return as;
+}
+
 /* One behind the other along the last dimension. */
 static void emit_cat(struct emit *e)
 {
 	const struct operand *out = op_operand(e->op, ROLE_out);
 	static const enum role role[] = {ROLE_in0, ROLE_in1, ROLE_in2};
+	const enum dtype t = moved_type(e);
+	struct operand as;
 	int64_t at = 0;
 	uint8_t all = 0;
 
@@ -328,15 +359,17 @@ static void emit_cat(struct emit *e)
 			continue;
 		if (o->dtype != out->dtype)
 			emit_fail(e, REASON_SHAPE);
-		v = emit_raw(e, role[i]);
+		as = moved(o, t);
+		v = emit_read(e, &as);
 		if (at && !e->why)
-			v = emit_shift(e, ROW_SHIFT, (enum dtype)o->dtype, v, ROW_NONE, -at);
-		all = at ? emit_shift(e, ROW_CAT, (enum dtype)o->dtype, all, v, at) : v;
+			v = emit_shift(e, ROW_SHIFT, t, v, ROW_NONE, -at);
+		all = at ? emit_shift(e, ROW_CAT, t, all, v, at) : v;
 		at += o->size[o->ndim - 1];
 	}
 	if (at != out->size[out->ndim - 1])
 		emit_fail(e, REASON_SHAPE);
-	emit_write(e, out, all);
+	as = moved(out, t);
+	emit_write(e, &as, all);
 }
 
 static void emit_silu_mul(struct emit *e)

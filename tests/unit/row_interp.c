@@ -379,6 +379,9 @@ static void store(struct run *u, unsigned i, int64_t c)
 	if (s->flags & ROW_DEAD || to < 0 || to >= o->width || (!o->step && c))
 		return;
 	u->bad |= !u->there[(int64_t)s->arg[0] * r->cols + c];
+	if (!row_operand_kept_whole(o) && ((uintptr_t)address(u, o, to) < o->keep.lo ||
+					   (uintptr_t)address(u, o, to) >= o->keep.hi))
+		return;
 	memcpy(address(u, o, to), at(u, s->arg[0], c), dtype_bytes(o->dtype));
 }
 

@@ -26,7 +26,7 @@ static struct planned {
 } launch[LAUNCHES];
 
 static struct row group_row[LAUNCHES];
-static unsigned ngroup, groups, members, largest;
+static unsigned ngroup, groups, members, largest, kept;
 static unsigned named[PATTERN_COUNT];
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
@@ -65,6 +65,8 @@ static void done(void *arg, const struct group *g, enum reason why)
 	}
 	ngroup++;
 	groups++;
+	for (unsigned k = 0; k < g->row->noperand; k++)
+		kept += !row_operand_kept_whole(&g->row->operand[k]);
 	members += group_size(g);
 	named[pattern_id(g->pattern)]++;
 	if (group_size(g) > largest)
@@ -180,13 +182,13 @@ static void test_random(void **arg)
 	for (; n < 600 || (n < 20000 && time(NULL) < end) || (seconds && time(NULL) < end);
 	     n++, seed++)
 		one_case(seed);
-	fprintf(stderr, "# %u cases, %u chains of %u members, at most %u;", n, groups, members,
-		largest);
+	fprintf(stderr, "# %u cases, %u chains of %u members, at most %u; %u kept in part;", n,
+		groups, members, largest, kept);
 	for (unsigned i = 0; i < PATTERN_COUNT; i++)
 		fprintf(stderr, " %u %s", named[i], pattern_get((enum pattern_id)i)->name);
 	fprintf(stderr, "\n");
 	if (!first)
-		assert_true(groups > n && largest > 4);
+		assert_true(groups > n && largest > 4 && kept > 10);
 }
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
