@@ -361,7 +361,6 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 		return REASON_SHAPE;
 	if (e.space.flat && !fits_flat(&e, member, n))
 		space_unflatten(&e.space, r);
-	r->nmember = (uint8_t)n;
 	for (unsigned i = 0; i < n && !e.why; i++) {
 		e.op = op[i];
 		e.pick = &member[i].pick;
@@ -371,11 +370,14 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 			return REASON_SHAPE;
 		emit_op(&e);
 	}
-	if (e.why)
+	if (e.why) {
+		r->nmember = 0;
 		return e.why;
+	}
 	for (unsigned i = 0; i < r->nstmt; i++)
 		if (r->stmt[i].code == ROW_STORE)
 			settle(r, i);
+	r->nmember = (uint8_t)n;
 	row_canon(r);
 	return row_check(r);
 }

@@ -17,8 +17,10 @@ struct row_member {
 
 /*
  * The program of n members in program order. NONE; SHAPE: an op that cannot be said, index spaces
- * that do not fit together, or too much of anything; OVERLAP: their memory forbids it (row.h). The
- * result is canonical and has passed row_check.
+ * that do not fit together, or too much of anything; OVERLAP: their memory forbids it (row.h), as
+ * things are; if r->nmember is n, it is only that stores and loads lie across each other, which a
+ * further member may cure by overwriting what is in the way. The result is canonical and, if NONE,
+ * has passed row_check.
  */
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n);
 

@@ -23,6 +23,7 @@ struct chain {
 	unsigned n;
 	struct row row;   /* of all its members */
 	uint64_t traffic; /* bytes that it moves */
+	bool whole;       /* it can be fused as it is */
 };
 
 struct chains {
@@ -84,31 +85,10 @@ static enum reason judge(struct seq *s, struct group *g)
 	return s->policy.verdict(s->policy.arg, g, true);
 }
 
-/* The chain ends: with more than one member it is a group. */
-static void end(struct seq *s, unsigned i)
-{
-	const struct chain *c = &s->chains->chain[i];
-	struct group g = {.row = &c->row};
-
-	if (c->n > 1) {
-		g.nmember = (uint8_t)c->n;
-		for (unsigned k = 0; k < c->n; k++)
-			g.member[k] = &c->member[k]->m;
-		g.pattern = pattern_get(chain_name(g.member, c->n));
-		g.rows = row_rows(&c->row);
-		g.cols = c->row.cols;
-		s->policy.done(s->policy.arg, &g, judge(s, &g));
-	}
-	forget(s, i);
-}
-
-void chains_end(struct seq *s)
-{
-	while (s->chains->n)
-		end(s, 0);
-}
-
-/* The program of these members and its traffic; NONE if it is one that a kernel can be made of. */
+/*
+ * The program of these members and its traffic; NONE if it is one that a kernel can be made of.
+ * OVERLAP: it would be, but for operands that lie across each other; what comes may overwrite them.
+ */
 static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *const *member,
 			 unsigned n)
 {
@@ -125,14 +105,51 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 		m[i].pick.order = row_order_usual(threads && threads <= 1024 ? threads : 1);
 	}
 	why = row_build(r, m, n);
-	if (why)
+	if (why && (why != REASON_OVERLAP || r->nmember != n))
 		return why;
 	row_cost(r, &cost);
 	*traffic = cost.read + cost.written;
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
 	    (uint64_t)cost.stage * (uint64_t)r->cols > MOST_STAGED)
 		return REASON_NOT_PROFITABLE;
-	return REASON_NONE;
+	return why;
+}
+
+/* These members are a group. */
+static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n)
+{
+	struct group g = {.row = r, .nmember = (uint8_t)n};
+
+	for (unsigned k = 0; k < n; k++)
+		g.member[k] = &member[k]->m;
+	g.pattern = pattern_get(chain_name(g.member, n));
+	g.rows = row_rows(r);
+	g.cols = r->cols;
+	s->policy.done(s->policy.arg, &g, judge(s, &g));
+}
+
+/* The chain ends: all of it is a group, or what of it can be. */
+static void end(struct seq *s, unsigned i)
+{
+	const struct chain *c = &s->chains->chain[i];
+	struct row *r = &s->chains->row;
+	uint64_t traffic;
+
+	if (c->whole && c->n > 1)
+		report(s, &c->row, c->member, c->n);
+	for (unsigned from = 0, n; !c->whole && from < c->n; from += n) {
+		for (n = c->n - from; n > 1 && build(r, &traffic, c->member + from, n); n--)
+			;
+		if (n > 1)
+			report(s, r, c->member + from, n);
+	}
+	forget(s, i);
+}
+
+void chains_end(struct seq *s)
+{
+	while (s->chains->n)
+		end(s, 0);
 }
 
 /* Do the two touch any byte in common? */
@@ -205,15 +222,18 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	const struct launch *first = &a->member[0]->m.launch, *l = &m->m.launch;
 	struct seq_member *all[GROUP_MAX_MEMBERS];
 	const unsigned n = together(a, b, m, all);
+	enum reason why;
 	uint64_t traffic;
 
 	if (!n || first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) ||
-	    build(&s->chains->row, &traffic, all, n) || traffic >= apart)
+	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
+	    traffic >= apart)
 		return false;
 	memcpy(a->member, all, n * sizeof(all[0]));
 	a->n = n;
 	a->traffic = traffic;
+	a->whole = !why;
 	if (b)
 		b->n = 0;
 	row_copy(&a->row, &s->chains->row);
@@ -234,6 +254,7 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	mine->member[0] = m;
 	mine->n = 1;
 	mine->traffic = traffic;
+	mine->whole = true;
 	m->refs++;
 	row_copy(&mine->row, &c->row);
 }
@@ -292,10 +313,8 @@ void chains_claim(struct seq *s, const struct group *g)
 			continue;
 		while (mine->n > keep)
 			member_drop(s, mine->member[--mine->n]);
-		if (mine->n > 1 && build(&mine->row, &mine->traffic, mine->member, mine->n))
-			forget(s, i);
-		else
-			end(s, i);
+		mine->whole = mine->n && !build(&mine->row, &mine->traffic, mine->member, mine->n);
+		end(s, i);
 	}
 }
 
