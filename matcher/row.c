@@ -48,9 +48,15 @@ bool row_is_elementwise(const struct row *r)
 		    s->code == ROW_CAT || s->shift)
 			return false;
 	}
-	for (unsigned i = 0; i < r->noperand; i++)
-		if (r->operand[i].step && r->operand[i].width != r->cols)
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct row_operand *o = &r->operand[i];
+
+		if (o->step && o->width != r->cols)
 			return false;
+		/* What one column stores, others load before. */
+		if (!o->step && r->cols > 1 && o->use == (ROW_READ | ROW_WRITE))
+			return false;
+	}
 	return true;
 }
 

@@ -202,8 +202,9 @@ static inline bool row_operand_kept_whole(const struct row_operand *o)
 {
 	return !o->keep.hi;
 }
-/* Does every element depend on nothing but the elements in its own place? (no reduction, SHIFT,
- * PAIR, CAT or shift) */
+/* Does every element depend on nothing but the elements in its own place, and does nothing that it
+ * stores lie where other columns load? (No reduction, SHIFT, PAIR, CAT or shift; all operands as
+ * wide as the row; none that all columns share both read and written.) */
 bool row_is_elementwise(const struct row *r);
 /* ndim 1 and cols 1, as above. */
 bool row_is_flat(const struct row *r);

@@ -25,7 +25,7 @@ struct seq *seq_new(const struct seq_policy *policy)
 	for (unsigned i = 0; i < s->policy.npattern; i++) {
 		const struct pattern *p = pattern_at(s, i);
 
-		if (!p->nnode)
+		if (!p->nnode || (policy->chains && policy->larger))
 			continue;
 		s->begins[p->node[0]] |= (uint32_t)1 << i;
 		for (unsigned k = 0; k < p->nnode; k++)
@@ -42,6 +42,9 @@ static void begin_call(struct seq *s, struct seq_out *out)
 {
 	while (s->nout)
 		member_drop(s, s->out[--s->nout]);
+	if (s->chains)
+		chains_begin(s);
+	out->nchain = s->nrefused = 0;
 	out->flush = s->flush;
 	out->nflush = 0;
 	out->act = SEQ_PASS;
@@ -139,21 +142,21 @@ static void begin_matches(struct seq *s, uint32_t begins, struct seq_member *m)
 	}
 }
 
-/* Matches that m would complete, and whose members are all in its chain, are not asked for. */
-static void leave_to_chain(struct seq *s, match_set *waiting, const struct seq_member *m)
+/* Chains are told of the launch, and of what became of the groups that it completed. */
+static void tell_chains(struct seq *s, const struct launch *l, const struct op *op,
+			struct seq_member *m, bool fused, struct seq_out *out)
 {
-	for (unsigned i = s->nmatch; i-- > 0;) {
-		const match_set below = ((match_set)1 << i) - 1;
-		struct group g;
-
-		if (!(*waiting >> i & 1) || s->match[i].next + 1 < s->match[i].pattern->nnode)
-			continue;
-		match_group(&g, &s->match[i], m);
-		if (!chains_have(s, &g))
-			continue;
-		match_remove(s, i);
-		*waiting = (*waiting & below) | (*waiting >> 1 & ~below);
-	}
+	if (fused)
+		chains_claim(s, &s->group);
+	for (unsigned i = 0; i < s->nrefused; i++)
+		if (s->refused_why[i] != REASON_SHAPE)
+			chains_claim(s, &s->refused[i]);
+	chains_launch(s, l, op, fused ? NULL : m);
+	/* A group counts once: as a chain where only its form was wrong. */
+	for (unsigned i = 0; i < s->nrefused; i++)
+		if (s->refused_why[i] == REASON_SHAPE && !chains_have(s, &s->refused[i]))
+			s->policy.done(s->policy.arg, &s->refused[i], REASON_SHAPE);
+	chains_out(s, out);
 }
 
 void seq_launch(struct seq *s, const struct launch *l, const struct op *op, struct seq_out *out)
@@ -179,16 +182,16 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
 				if (waiting >> i & 1)
 					match_remove(s, i);
 	}
-	if (s->chains && chains_launch(s, l, op, link ? m : NULL) && s->policy.larger)
-		leave_to_chain(s, &waiting, m);
 	if (m && match_complete(s, &waiting, m)) {
 		out->act = SEQ_FUSE;
 	} else if (m) {
 		continue_matches(s, waiting, m);
 		begin_matches(s, begins, m);
-		if (m->wanted)
-			out->act = SEQ_HOLD;
 	}
+	if (s->chains)
+		tell_chains(s, l, op, link ? m : NULL, out->act == SEQ_FUSE, out);
+	if (m && m->wanted && out->act != SEQ_FUSE)
+		out->act = SEQ_HOLD;
 	if (s->completed)
 		out->group = &s->group;
 	if (s->nheld)
@@ -204,8 +207,10 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
 void seq_barrier(struct seq *s, enum reason why, struct seq_out *out)
 {
 	begin_call(s, out);
-	if (s->chains)
+	if (s->chains) {
 		chains_end(s);
+		chains_out(s, out);
+	}
 	kill_all(s, why);
 	flush_unwanted(s, out);
 }

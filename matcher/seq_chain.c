@@ -9,7 +9,7 @@
 #include "matcher/row_build.h"
 
 enum {
-	CHAINS = 4, /* open at a time; the oldest ends for a new one */
+	CHAINS = SEQ_CHAINS,
 	/* Beyond these, two kernels do better than one that spills: values of a column alive at
 	 * once, times a row is gone over, bytes of a row kept between two times (shared memory of a
 	 * block). */
@@ -21,15 +21,26 @@ enum {
 struct chain {
 	struct seq_member *member[GROUP_MAX_MEMBERS];
 	unsigned n;
-	struct row row;   /* of all its members */
+	struct row row;   /* of the first `said` of its members: mostly all */
 	uint64_t traffic; /* bytes that it moves */
-	bool whole;       /* it can be fused as it is */
+	unsigned said;
+	unsigned good; /* the first so many can be fused as they are */
+	bool holding;  /* all its members are held */
+};
+
+/* A chain that is to be fused, until the next call. */
+struct ended {
+	struct group group;
+	struct row row;
+	struct seq_member *member[GROUP_MAX_MEMBERS];
 };
 
 struct chains {
-	unsigned n;
+	unsigned n, nended;
 	struct chain chain[CHAINS]; /* oldest first */
 	struct row row;             /* of what is tried */
+	struct ended ended[CHAINS];
+	const struct group *group[CHAINS]; /* of these */
 };
 
 struct chains *chains_new(void)
@@ -37,17 +48,42 @@ struct chains *chains_new(void)
 	return calloc(1, sizeof(struct chains));
 }
 
+/* Its members are held from now on / no longer. */
+static void hold(struct chain *c, bool holding)
+{
+	if (c->holding == holding)
+		return;
+	c->holding = holding;
+	for (unsigned k = 0; k < c->n; k++)
+		c->member[k]->wanted = (uint16_t)(c->member[k]->wanted + (holding ? 1 : -1));
+}
+
 static void forget(struct seq *s, unsigned i)
 {
 	struct chains *c = s->chains;
 
+	hold(&c->chain[i], false);
 	for (unsigned k = 0; k < c->chain[i].n; k++)
 		member_drop(s, c->chain[i].member[k]);
 	memmove(&c->chain[i], &c->chain[i + 1], (--c->n - i) * sizeof(c->chain[0]));
 }
 
+void chains_begin(struct seq *s)
+{
+	struct chains *c = s->chains;
+
+	while (c->nended) {
+		struct ended *e = &c->ended[--c->nended];
+
+		for (unsigned k = 0; k < e->group.nmember; k++)
+			member_drop(s, e->member[k]);
+	}
+}
+
 void chains_free(struct seq *s)
 {
+	if (s->chains)
+		chains_begin(s);
 	while (s->chains && s->chains->n)
 		forget(s, 0);
 	free(s->chains);
@@ -60,7 +96,7 @@ bool chains_want(const struct launch *l, const struct op *op)
 }
 
 /* What stands against the complete chain. */
-static enum reason judge(struct seq *s, struct group *g)
+static enum reason judge(struct seq *s, struct group *g, bool held)
 {
 	const struct row *r = g->row;
 	const struct launch *last = &g->member[g->nmember - 1]->launch;
@@ -82,7 +118,7 @@ static enum reason judge(struct seq *s, struct group *g)
 	legal_bytes(g, &unfused, &fused);
 	if (fused > unfused)
 		return REASON_NOT_PROFITABLE;
-	return s->policy.verdict(s->policy.arg, g, true);
+	return s->policy.verdict(s->policy.arg, g, held);
 }
 
 /*
@@ -115,34 +151,74 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	return why;
 }
 
+/* The group is to be fused: its members are used up. */
+static void fuse(struct seq *s, const struct group *g, struct seq_member *const *member)
+{
+	struct chains *c = s->chains;
+	struct ended *e = &c->ended[c->nended];
+	unsigned kept = 0;
+
+	row_copy(&e->row, g->row);
+	e->group = *g;
+	e->group.row = &e->row;
+	for (unsigned k = 0; k < g->nmember; k++) {
+		e->member[k] = member[k];
+		e->member[k]->refs++;
+	}
+	c->group[c->nended++] = &e->group;
+	for (unsigned i = 0; i < s->nheld; i++) {
+		bool used = false;
+
+		for (unsigned k = 0; k < g->nmember; k++)
+			used |= s->held[i] == member[k];
+		if (used)
+			member_drop(s, s->held[i]);
+		else
+			s->held[kept++] = s->held[i];
+	}
+	s->nheld = kept;
+	/* Matches with one of them would have it twice. */
+	for (unsigned i = s->nmatch; i-- > 0;) {
+		bool shares = false;
+
+		for (unsigned t = 0; t < s->match[i].next; t++)
+			for (unsigned k = 0; k < g->nmember; k++)
+				shares |= s->match[i].member[t] == member[k];
+		if (shares)
+			match_remove(s, i);
+	}
+}
+
 /* These members are a group. */
-static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n)
+static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n,
+		   bool held)
 {
 	struct group g = {.row = r, .nmember = (uint8_t)n};
+	enum reason why;
 
 	for (unsigned k = 0; k < n; k++)
 		g.member[k] = &member[k]->m;
 	g.pattern = pattern_get(chain_name(g.member, n));
 	g.rows = row_rows(r);
 	g.cols = r->cols;
-	s->policy.done(s->policy.arg, &g, judge(s, &g));
+	why = judge(s, &g, held);
+	if (!why && !held)
+		why = REASON_UNPREDICTED;
+	s->policy.done(s->policy.arg, &g, why);
+	if (!why)
+		fuse(s, &g, member);
 }
 
-/* The chain ends: all of it is a group, or what of it can be. */
+/*
+ * The chain ends: what of it can be fused is a group. Behind that there may be members that came in
+ * hope of one that overwrites what is in the way: they go out as they are.
+ */
 static void end(struct seq *s, unsigned i)
 {
-	const struct chain *c = &s->chains->chain[i];
-	struct row *r = &s->chains->row;
-	uint64_t traffic;
+	struct chain *c = &s->chains->chain[i];
 
-	if (c->whole && c->n > 1)
-		report(s, &c->row, c->member, c->n);
-	for (unsigned from = 0, n; !c->whole && from < c->n; from += n) {
-		for (n = c->n - from; n > 1 && build(r, &traffic, c->member + from, n); n--)
-			;
-		if (n > 1)
-			report(s, r, c->member + from, n);
-	}
+	if (c->good > 1 && (c->good == c->said || !build(&c->row, &c->traffic, c->member, c->good)))
+		report(s, &c->row, c->member, c->good, c->holding);
 	forget(s, i);
 }
 
@@ -230,14 +306,27 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
 	    traffic >= apart)
 		return false;
+	if (b && a->holding != b->holding) {
+		hold(a, false);
+		hold(b, false);
+	}
 	memcpy(a->member, all, n * sizeof(all[0]));
 	a->n = n;
 	a->traffic = traffic;
-	a->whole = !why;
-	if (b)
+	a->good = why ? a->good : n;
+	a->said = n;
+	if (b) {
 		b->n = 0;
+		b->holding = false;
+	}
 	row_copy(&a->row, &s->chains->row);
 	return true;
+}
+
+static bool may_hold(const struct seq *s, const struct chain *c, const struct seq_member *m)
+{
+	return s->policy.may_hold(s->policy.arg, &m->m, pattern_get(PATTERN_chain),
+				  (uint8_t)(c->n - 1));
 }
 
 static void open_chain(struct seq *s, struct seq_member *m)
@@ -254,9 +343,11 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	mine->member[0] = m;
 	mine->n = 1;
 	mine->traffic = traffic;
-	mine->whole = true;
+	mine->good = mine->said = 1;
+	mine->holding = false;
 	m->refs++;
 	row_copy(&mine->row, &c->row);
+	hold(mine, may_hold(s, mine, m));
 }
 
 /* The newest chain that m can join, or -1. */
@@ -295,6 +386,15 @@ bool chains_launch(struct seq *s, const struct launch *l, const struct op *op, s
 	}
 	if (mine < 0 && m)
 		open_chain(s, m);
+	if (mine >= 0) {
+		struct chain *a = &c->chain[mine];
+		const bool held = a->holding && may_hold(s, a, m);
+
+		a->n--; /* m is not counted yet */
+		hold(a, held);
+		a->n++;
+		m->wanted = (uint16_t)(m->wanted + held);
+	}
 	return mine >= 0;
 }
 
@@ -311,9 +411,14 @@ void chains_claim(struct seq *s, const struct group *g)
 				taken |= g->member[k] == &mine->member[keep]->m;
 		if (keep == mine->n)
 			continue;
-		while (mine->n > keep)
-			member_drop(s, mine->member[--mine->n]);
-		mine->whole = mine->n && !build(&mine->row, &mine->traffic, mine->member, mine->n);
+		while (mine->n > keep) {
+			struct seq_member *m = mine->member[--mine->n];
+
+			m->wanted = (uint16_t)(m->wanted - mine->holding);
+			member_drop(s, m);
+		}
+		if (mine->good > keep)
+			mine->good = keep;
 		end(s, i);
 	}
 }
@@ -338,7 +443,18 @@ void chains_forget(struct seq *s, struct range r)
 	for (unsigned i = s->chains->n; i-- > 0;) {
 		const struct reach freed = {.n = 1, .range = {r}};
 
-		if (touches(&s->chains->chain[i], &freed))
+		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
 			forget(s, i);
 	}
+}
+
+unsigned chains_open(const struct seq *s)
+{
+	return s->chains ? s->chains->n : 0;
+}
+
+void chains_out(const struct seq *s, struct seq_out *out)
+{
+	out->chain = s->chains->group;
+	out->nchain = s->chains->nended;
 }

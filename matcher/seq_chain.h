@@ -17,6 +17,12 @@ struct chains;
 struct chains *chains_new(void);
 void chains_free(struct seq *s);
 
+/* What the last call handed out is used up. */
+void chains_begin(struct seq *s);
+/* The chains that ended in this call and are to be fused. */
+void chains_out(const struct seq *s, struct seq_out *out);
+unsigned chains_open(const struct seq *s);
+
 /* Could the launch be a member of one? */
 bool chains_want(const struct launch *l, const struct op *op);
 /* The launch comes: it ends what it conflicts with and joins or begins a chain. m: NULL where it

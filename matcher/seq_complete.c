@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "matcher/legal.h"
-#include "matcher/seq_chain.h"
+#include "matcher/seq_match.h"
 
 void match_group(struct group *g, const struct match *t, const struct seq_member *last)
 {
@@ -119,6 +119,24 @@ static int next_complete(const struct seq *s, match_set waiting)
 	return best;
 }
 
+/* The group is refused, which concerns chains, too: they are told when all is settled, and where
+ * only the form was wrong they may have more to say of it. */
+static void refuse(struct seq *s, const struct match *t, const struct group *g, enum reason why)
+{
+	const bool room = s->nrefused < SEQ_REFUSED;
+
+	if (!room || why != REASON_SHAPE)
+		s->policy.done(s->policy.arg, g, why);
+	if (!room)
+		return;
+	for (unsigned i = 0; i < t->next; i++) {
+		t->member[i]->refs++;
+		s->out[s->nout++] = t->member[i];
+	}
+	s->refused[s->nrefused] = *g;
+	s->refused_why[s->nrefused++] = (uint8_t)why;
+}
+
 bool match_complete(struct seq *s, match_set *waiting, const struct seq_member *last)
 {
 	int i;
@@ -131,13 +149,10 @@ bool match_complete(struct seq *s, match_set *waiting, const struct seq_member *
 
 		match_group(&g, &s->match[i], last);
 		why = judge(s, &s->match[i], &g, &asked);
-		/* A group counts once: as a chain of the same launches where only its form is
-		 * wrong. */
-		if (why != REASON_SHAPE || !s->chains || !chains_have(s, &g)) {
+		if (why && s->chains)
+			refuse(s, &s->match[i], &g, why);
+		else
 			s->policy.done(s->policy.arg, &g, why);
-			if (s->chains)
-				chains_claim(s, &g);
-		}
 		if (asked && (!why || !s->completed))
 			hand_out(s, &s->match[i], &g);
 		if (!why) {

@@ -49,7 +49,7 @@ unsigned seq_held(const struct seq *s)
 
 unsigned seq_open(const struct seq *s)
 {
-	return s->nalive;
+	return s->nalive + chains_open(s);
 }
 
 unsigned seq_waiting(const struct seq *s)

@@ -202,7 +202,8 @@ static void test_between(void **arg)
 	put_add(S, A, B);
 	put_norm(Z, Y);
 	put_norm(OUT, S);
-	assert_string_equal(plan(""),
+	/* (Two of the sums are a chain.) */
+	assert_string_equal(plan("--patterns=-chain"),
 			    "0-2:unknown-kernel 3-5:input-overwritten 6-7:barrier 8-9:barrier "
 			    "10-11:barrier 12-14:fused");
 }
