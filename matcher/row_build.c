@@ -106,7 +106,7 @@ uint8_t emit_shift(struct emit *e, enum row_code code, enum dtype t, uint8_t a, 
 uint8_t emit_reduce(struct emit *e, enum row_code code, uint8_t a, uint8_t b)
 {
 	const bool adds = code == ROW_SUM || code == ROW_DOT || code >= ROW_WELFORD;
-	const struct row_order none = {0}, *order = adds ? &e->pick->order : &none;
+	const struct row_order any = {.threads = 1}, *order = adds ? &e->pick->order : &any;
 	struct row_stmt s = stmt(code, e->math, a, b, ROW_NONE);
 	struct row *r = e->r;
 
