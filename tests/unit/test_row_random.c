@@ -14,7 +14,7 @@ enum { OPS = 8 };
 
 static uint8_t before[ARENA], unfused[ARENA];
 
-static unsigned counts[OPS + 1], refused, values_used;
+static unsigned counts[OPS + 1], refused, values_used, otherwise;
 
 /* Longest prefix of the chain that each op can run by itself. */
 static bool run_alone(const struct op *op, const struct row_pick *pick)
@@ -23,6 +23,60 @@ static bool run_alone(const struct op *op, const struct row_pick *pick)
 	static struct row r;
 
 	return row_build(&r, &one, 1) == REASON_NONE && row_interp(&r, draw());
+}
+
+static void draw_permutation(uint8_t *p, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned k = below(i + 1);
+
+		p[i] = p[k];
+		p[k] = (uint8_t)i;
+	}
+}
+
+/* The same program, written otherwise. */
+static void shuffle(struct row *to, const struct row *from)
+{
+	uint8_t operand[ROW_MAX_OPERANDS], imm[ROW_MAX_IMM], order[ROW_MAX_ORDERS],
+		as[ROW_MAX_STMTS];
+
+	row_copy(to, from);
+	draw_permutation(operand, from->noperand);
+	draw_permutation(imm, from->nimm);
+	draw_permutation(order, from->norder);
+	for (unsigned i = 0; i < from->noperand; i++)
+		to->operand[operand[i]] = from->operand[i];
+	for (unsigned i = 0; i < from->nimm; i++)
+		to->imm[imm[i]] = from->imm[i];
+	for (unsigned i = 0; i < from->norder; i++)
+		to->order[order[i]] = from->order[i];
+	memset(as, ROW_NONE, sizeof(as));
+	to->nstmt = 0;
+	while (to->nstmt < from->nstmt) {
+		const unsigned i = below(from->nstmt);
+		struct row_stmt n = from->stmt[i];
+		bool ready = as[i] == ROW_NONE;
+
+		for (unsigned k = 0; k < row_code_nargs(n.code); k++) {
+			ready &= as[n.arg[k]] != ROW_NONE;
+			n.arg[k] = as[n.arg[k]];
+		}
+		if (!ready)
+			continue;
+		if (row_code_commutes(n.code) && below(2)) {
+			const uint8_t a = n.arg[0];
+
+			n.arg[0] = n.arg[1];
+			n.arg[1] = a;
+		}
+		n.at = n.code == ROW_LOAD || n.code == ROW_STORE ? operand[n.at]
+		       : n.code == ROW_CONST                     ? imm[n.at]
+		       : row_code_reduces(n.code)                ? order[n.at]
+								 : 0;
+		as[i] = to->nstmt;
+		to->stmt[to->nstmt++] = n;
+	}
 }
 
 static void one_case(uint64_t seed)
@@ -71,6 +125,10 @@ static void one_case(uint64_t seed)
 			 text);
 	}
 	values_used += r.nstmt;
+	shuffle(&again, &r);
+	assert_int_equal(row_check(&again), REASON_NONE);
+	row_canon(&again);
+	otherwise += row_hash(&again) != hash;
 }
 
 static void test_random(void **arg)
@@ -89,7 +147,9 @@ static void test_random(void **arg)
 	fprintf(stderr, "# %u cases; members:", n);
 	for (unsigned i = 0; i <= OPS; i++)
 		fprintf(stderr, " %u", counts[i]);
-	fprintf(stderr, "; %u refused alone; %u statements\n", refused, values_used);
+	fprintf(stderr, "; %u refused alone; %u statements; %u not canonical\n", refused,
+		values_used, otherwise);
+	assert_true(otherwise * 200 < n);
 	if (!first)
 		assert_true(joined > n / 5);
 }
