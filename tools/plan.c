@@ -22,7 +22,8 @@ static void print(const struct plan_result *r, const struct plan_result *graphs,
 	}
 }
 
-int plan_file(const char *path, bool json, bool larger, const bool on[PATTERN_COUNT], FILE *out)
+int plan_file(const char *path, bool json, enum plan_chains chains, const bool on[PATTERN_COUNT],
+	      FILE *out)
 {
 	struct plan_result streams = {0}, graphs = {0}, *r;
 	struct planning *p;
@@ -34,7 +35,8 @@ int plan_file(const char *path, bool json, bool larger, const bool on[PATTERN_CO
 		return EXIT_USAGE;
 	p = planning_new(&streams, &graphs, on);
 	if (p) {
-		planning_chains(p, larger);
+		if (chains != PLAN_NAMED)
+			planning_chains(p, chains == PLAN_LARGER);
 		while (trace_next(t, &e))
 			planning_event(p, &e);
 		planning_end(p);
@@ -59,7 +61,8 @@ int plan_file(const char *path, bool json, bool larger, const bool on[PATTERN_CO
 int command_plan(int argc, char **argv)
 {
 	const char *path = NULL;
-	bool json = false, larger = false, on[PATTERN_COUNT], bad = false;
+	bool json = false, on[PATTERN_COUNT], bad = false;
+	enum plan_chains chains = PLAN_CHAINS;
 	struct config c;
 	int rc;
 
@@ -74,7 +77,9 @@ int command_plan(int argc, char **argv)
 			if (!strcmp(arg, "--json"))
 				json = true;
 			else if (!strcmp(arg, "--larger"))
-				larger = true;
+				chains = PLAN_LARGER;
+			else if (!strcmp(arg, "--named"))
+				chains = PLAN_NAMED;
 			else if (*arg == '-' || path)
 				bad = true;
 			else
@@ -82,14 +87,14 @@ int command_plan(int argc, char **argv)
 		}
 	}
 	if (bad || !path) {
-		log_warn("usage: autofuse plan FILE [--json] [--larger] [-f FILE.ini]");
+		log_warn("usage: autofuse plan FILE [--json] [--larger|--named] [-f FILE.ini]");
 		return EXIT_USAGE;
 	}
 	config_load(&c, true);
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, on);
-	rc = plan_file(path, json, larger, on, stdout);
+	rc = plan_file(path, json, chains, on, stdout);
 	config_free(&c);
 	return rc;
 }

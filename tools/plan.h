@@ -8,9 +8,14 @@
 #include "matcher/seq.h"
 #include "tools/trace.h"
 
+/* Beside the patterns of fixed form: chains; chains rather than those; or none, as programs run
+ * today. */
+enum plan_chains { PLAN_CHAINS, PLAN_LARGER, PLAN_NAMED };
+
 struct plan_group {
 	const struct pattern *pattern;
-	unsigned n; /* members */
+	bool generated; /* a chain */
+	unsigned n;     /* members */
 	uint64_t launch[GROUP_MAX_MEMBERS];
 	enum reason why; /* REASON_NONE: fused */
 	/* In a graph: the graph's number, and that of its first kernel node among all. */
@@ -138,6 +143,7 @@ enum plan_class plan_class(const char *call, bool has_stream);
 
 /* Plans a recorded trace with the signatures compiled so far and prints the result to out. The exit
  * status of the command. */
-int plan_file(const char *path, bool json, bool larger, const bool on[PATTERN_COUNT], FILE *out);
+int plan_file(const char *path, bool json, enum plan_chains chains, const bool on[PATTERN_COUNT],
+	      FILE *out);
 
 #endif

@@ -48,6 +48,8 @@ static json_t *json_groups(const struct plan_result *r)
 			json_array_append_new(launches, json_integer((json_int_t)g->launch[k]));
 		one = json_pack("{s:s, s:o, s:b}", "pattern", g->pattern->name, "launches",
 				launches, "fused", g->why == REASON_NONE);
+		if (g->generated)
+			json_object_set_new(one, "generated", json_true());
 		if (g->why)
 			json_object_set_new(one, "reason", json_string(reason_word(g->why)));
 		if (r->graph)
@@ -173,6 +175,13 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 				fprintf(f, "  %7" PRIu64 "  not fused, %s: %s\n", c.by_reason[k],
 					reason_word((enum reason)k), reason_text((enum reason)k));
 	}
+	for (size_t i = 0; i < r->ngroup; i++)
+		if (r->group[i].generated) {
+			fprintf(f, "Chains, among these, wait for code that is made at run time: "
+				   "programs do "
+				   "not fuse them yet.\n");
+			break;
+		}
 	plan_print_known(r, f, NAMES_SHOWN);
 	print_unknown(r, f);
 }

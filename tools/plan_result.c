@@ -29,6 +29,7 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p->graph = r->number;
 	p->first = r->first;
 	p->n = group_size(g);
+	p->generated = g->row != NULL;
 	for (unsigned i = 0; i < p->n; i++)
 		p->launch[i] = g->member[i]->launch.index;
 }

@@ -12,7 +12,7 @@ else
 fi
 report=$AF_TMP/report rec=$AF_TMP/rec plan=$AF_TMP/plan
 app=$APPS/decoder-shared-fp32
-plan() { "$AUTOFUSE_COMMAND" plan "$@"; }
+plan() { "$AUTOFUSE_COMMAND" plan --named "$@"; }
 
 # alike REPORT PLAN: groups of the graphs that both know, by number, nodes, and fused or why not; prints how many,
 # and how many are waiting for evidence, which plan takes as given. all: edited graphs, too.

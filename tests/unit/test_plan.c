@@ -661,6 +661,7 @@ static void test_chain(void **arg)
 	put_graph(EDGE(0, 1) EDGE(1, 2));
 	kind = "l";
 	assert_string_equal(plan_names(""), "chain:0+1+2:fused");
+	assert_string_equal(plan_names("--named"), "");
 }
 
 /* The pattern with a kernel of its own, or the chain that it is part of. */
@@ -673,6 +674,7 @@ static void test_larger(void **arg)
 	put_silu(Z, OUT);
 	assert_string_equal(plan_names(""), "add_rmsnorm:1+2:fused");
 	assert_string_equal(plan_names("--larger"), "add_rmsnorm:0+1+2+3:fused");
+	assert_string_equal(plan_names("--named"), "add_rmsnorm:1+2:fused");
 }
 
 static void test_unknown_kernels(void **arg)
