@@ -52,7 +52,7 @@ static unsigned node_of(const struct plan *p, const struct member *m)
 
 static void nodes_of(const struct plan *p, const struct group *g, unsigned *node)
 {
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		node[i] = node_of(p, g->member[i]);
 }
 
@@ -86,17 +86,17 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 {
 	const struct plan *p = arg;
 	struct graph_dead dead = {.lean = p->lean};
-	unsigned node[PATTERN_MAX_NODES];
+	unsigned node[GROUP_MAX_MEMBERS];
 	enum reason why = REASON_NONE;
 
 	nodes_of(p, g, node);
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	for (unsigned i = 0; i < group_size(g); i++) {
 		if (i && !dag_before(p->dag, node[i - 1], node[i]))
 			return REASON_DIFFERENT_STREAM;
 		if (p->node[node[i]].typed)
 			return REASON_ATTRIBUTES;
 	}
-	for (unsigned i = 0; i < g->pattern->nnode && !why; i++)
+	for (unsigned i = 0; i < group_size(g) && !why; i++)
 		why = concurrent(p, node[i]);
 	if (why)
 		return why;
@@ -115,7 +115,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 static void done(void *arg, const struct group *g, enum reason why)
 {
 	const struct plan *p = arg;
-	unsigned node[PATTERN_MAX_NODES];
+	unsigned node[GROUP_MAX_MEMBERS];
 
 	nodes_of(p, g, node);
 	p->policy->done(p->policy->arg, g, node, why);
@@ -144,8 +144,11 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .memory = memory,
 				       .enabled = enabled,
 				       .verdict = verdict,
-				       .done = done};
+				       .done = done,
+				       .chains = policy->chains,
+				       .larger = policy->larger};
 	struct seq *s = seq_new(&seq);
+	struct seq_out out;
 	int rc = -1;
 
 	p.kernel = calloc(d->n + 1, sizeof(*p.kernel));
@@ -155,6 +158,8 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 			if (node[i].kind == GRAPH_KERNEL)
 				p.kernel[p.nkernel++] = i;
 		walk(&p, s);
+		if (policy->chains)
+			seq_barrier(s, REASON_BARRIER, &out);
 		rc = 0;
 	}
 	seq_free(s);

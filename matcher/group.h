@@ -13,6 +13,7 @@
 enum {
 	PATTERN_MAX_NODES = 4,
 	PATTERN_MAX_JOINS = 6,
+	GROUP_MAX_MEMBERS = 16, /* of a chain; of a pattern's group PATTERN_MAX_NODES */
 	GROUP_MAX_OPERANDS = 8,
 };
 
@@ -43,10 +44,16 @@ struct member {
 	struct op op;
 };
 
+struct row; /* row.h */
+
 struct group {
 	const struct pattern *pattern;
-	const struct member
-		*member[PATTERN_MAX_NODES]; /* pattern->nnode of them, in program order */
+	const struct member *member[GROUP_MAX_MEMBERS]; /* group_size() of them, in program order */
+	uint8_t nmember;                                /* 0: as many as the pattern has nodes */
+	/* A group without a form of its own (a chain) is a row program, which has the operands;
+	 * nothing below but rows and cols is filled in then. NULL: the pattern's bind() has filled
+	 * it in. */
+	const struct row *row;
 	int64_t rows, cols;
 	double eps;
 	bool has_eps;
@@ -56,6 +63,8 @@ struct group {
 	struct bound bound[GROUP_MAX_OPERANDS];
 };
 
+/* A pattern without nodes is the name of chains that come to this; they are found without it
+ * (seq_chain.h). */
 struct pattern {
 	const char *name;
 	uint8_t nnode, njoin;
@@ -72,6 +81,11 @@ struct pattern {
 	 * group or not. Not what the group is for. */
 	uint32_t unstored;
 };
+
+static inline unsigned group_size(const struct group *g)
+{
+	return g->nmember ? g->nmember : g->pattern->nnode;
+}
 
 /*
  * Bound slots of add_rmsnorm: sum = a + b; out = rmsnorm(sum) * w, or * (1 + w) if g->plus_one.

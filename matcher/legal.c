@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matcher/legal.h"
 
+#include "matcher/row.h"
+
 bool legal_cross(const struct op *held, const struct op *later, enum reason *why)
 {
 	*why = REASON_UNKNOWN_KERNEL;
@@ -60,7 +62,7 @@ enum reason legal_group(struct group *g)
 {
 	const struct launch *first = &g->member[0]->launch;
 
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	for (unsigned i = 0; i < group_size(g); i++) {
 		const struct launch *l = &g->member[i]->launch;
 
 		if (l->stream != first->stream || l->context != first->context ||
@@ -75,9 +77,15 @@ enum reason legal_group(struct group *g)
 void legal_bytes(const struct group *g, uint64_t *unfused, uint64_t *fused)
 {
 	*unfused = *fused = 0;
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		for (unsigned j = 0; j < g->member[i]->op.noperand; j++)
 			*unfused += operand_bytes(&g->member[i]->op.operand[j]);
+	if (g->row) {
+		struct row_cost cost;
+
+		row_cost(g->row, &cost);
+		*fused = cost.read + cost.written;
+	}
 	for (unsigned i = 0; i < g->nbound; i++) {
 		const struct bound *b = &g->bound[i];
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "matcher/legal.h"
+#include "matcher/seq_chain.h"
 #include "matcher/seq_match.h"
 
 static const struct pattern *pattern_at(const struct seq *s, unsigned i)
@@ -24,9 +25,15 @@ struct seq *seq_new(const struct seq_policy *policy)
 	for (unsigned i = 0; i < s->policy.npattern; i++) {
 		const struct pattern *p = pattern_at(s, i);
 
+		if (!p->nnode || (policy->chains && policy->larger))
+			continue;
 		s->begins[p->node[0]] |= (uint32_t)1 << i;
 		for (unsigned k = 0; k < p->nnode; k++)
 			s->members |= (uint64_t)1 << p->node[k];
+	}
+	if (policy->chains && !(s->chains = chains_new())) {
+		free(s);
+		return NULL;
 	}
 	return s;
 }
@@ -35,6 +42,9 @@ static void begin_call(struct seq *s, struct seq_out *out)
 {
 	while (s->nout)
 		member_drop(s, s->out[--s->nout]);
+	if (s->chains)
+		chains_begin(s);
+	out->nchain = s->nrefused = 0;
 	out->flush = s->flush;
 	out->nflush = 0;
 	out->act = SEQ_PASS;
@@ -132,22 +142,40 @@ static void begin_matches(struct seq *s, uint32_t begins, struct seq_member *m)
 	}
 }
 
+/* Chains are told of the launch, and of what became of the groups that it completed. */
+static void tell_chains(struct seq *s, const struct launch *l, const struct op *op,
+			struct seq_member *m, bool fused, struct seq_out *out)
+{
+	if (fused)
+		chains_claim(s, &s->group);
+	for (unsigned i = 0; i < s->nrefused; i++)
+		if (s->refused_why[i] != REASON_SHAPE)
+			chains_claim(s, &s->refused[i]);
+	chains_launch(s, l, op, fused ? NULL : m);
+	/* A group counts once: as a chain where only its form was wrong. */
+	for (unsigned i = 0; i < s->nrefused; i++)
+		if (s->refused_why[i] == REASON_SHAPE && !chains_have(s, &s->refused[i]))
+			s->policy.done(s->policy.arg, &s->refused[i], REASON_SHAPE);
+	chains_out(s, out);
+}
+
 void seq_launch(struct seq *s, const struct launch *l, const struct op *op, struct seq_out *out)
 {
 	const uint32_t begins = op->code == OP_opaque ? 0 : s->begins[op->code];
+	const bool link = s->chains && chains_want(l, op);
 	struct seq_member *m = NULL;
 	match_set waiting = 0;
 
 	begin_call(s, out);
 	/* Dead matches wait on for members only; what overwrites their operands is not looked for.
 	 */
-	if (!s->nalive && !(s->members >> op->code & 1))
+	if (!s->nalive && !(s->members >> op->code & 1) && !s->chains)
 		return;
 	if (op->code == OP_opaque)
 		kill_all(s, REASON_UNKNOWN_KERNEL);
 	else
 		waiting = meet(s, l, op);
-	if (waiting | begins) {
+	if (waiting | begins || link) {
 		m = member_new(s, l, op);
 		if (!m) /* out of memory: nobody will hear of these */
 			for (unsigned i = s->nmatch; i-- > 0;)
@@ -159,9 +187,11 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
 	} else if (m) {
 		continue_matches(s, waiting, m);
 		begin_matches(s, begins, m);
-		if (m->wanted)
-			out->act = SEQ_HOLD;
 	}
+	if (s->chains)
+		tell_chains(s, l, op, link ? m : NULL, out->act == SEQ_FUSE, out);
+	if (m && m->wanted && out->act != SEQ_FUSE)
+		out->act = SEQ_HOLD;
 	if (s->completed)
 		out->group = &s->group;
 	if (s->nheld)
@@ -177,6 +207,10 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
 void seq_barrier(struct seq *s, enum reason why, struct seq_out *out)
 {
 	begin_call(s, out);
+	if (s->chains) {
+		chains_end(s);
+		chains_out(s, out);
+	}
 	kill_all(s, why);
 	flush_unwanted(s, out);
 }

@@ -47,12 +47,26 @@ struct seq_policy {
 	/* Patterns to look for, at most 32; NULL: all of pattern.def. */
 	const struct pattern *const *pattern;
 	unsigned npattern;
+	/*
+	 * Look for chains, too (seq_chain.h). may_hold is asked for each member with the pattern
+	 * "chain" and its place in the chain. A chain ends with a later launch or a barrier; if all
+	 * its members were held, it comes out in seq_out's `chain` then: SEQ_FUSE never means one.
+	 * `larger`: chains are preferred to patterns, for which nothing is looked then.
+	 */
+	bool chains, larger;
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };
 
 struct seq_out {
-	/* Submit these first, in this order (members that were held; valid until the next call). */
+	/*
+	 * First of all, these chains have ended, and all their members were held: launch the fused
+	 * kernel of each. Where that fails, submit the members of that one in their order. Valid
+	 * until the next call, as is what their `row` points to.
+	 */
+	const struct group *const *chain;
+	unsigned nchain;
+	/* Then submit these, in this order (members that were held; valid until the next call). */
 	const struct member *const *flush;
 	unsigned nflush;
 	/* Then this, with the launch in hand. HOLD: the planner has copied it. FUSE: launch the

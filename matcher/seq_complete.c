@@ -9,6 +9,7 @@ void match_group(struct group *g, const struct match *t, const struct seq_member
 {
 	memset(g, 0, sizeof(*g));
 	g->pattern = t->pattern;
+	g->nmember = (uint8_t)(t->next + 1);
 	for (unsigned i = 0; i < t->next; i++)
 		g->member[i] = &t->member[i]->m;
 	g->member[t->next] = &last->m;
@@ -16,7 +17,7 @@ void match_group(struct group *g, const struct match *t, const struct seq_member
 
 static bool in_group(const struct group *g, const struct seq_member *m)
 {
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i] == &m->m)
 			return true;
 	return false;
@@ -26,7 +27,7 @@ static bool in_group(const struct group *g, const struct seq_member *m)
  */
 static enum reason judge(struct seq *s, const struct match *t, struct group *g, bool *asked)
 {
-	const struct launch *last = &g->member[g->pattern->nnode - 1]->launch;
+	const struct launch *last = &g->member[group_size(g) - 1]->launch;
 	uint64_t unfused, fused;
 	enum reason why;
 	int surviving = 0;
@@ -118,6 +119,24 @@ static int next_complete(const struct seq *s, match_set waiting)
 	return best;
 }
 
+/* The group is refused, which concerns chains, too: they are told when all is settled, and where
+ * only the form was wrong they may have more to say of it. */
+static void refuse(struct seq *s, const struct match *t, const struct group *g, enum reason why)
+{
+	const bool room = s->nrefused < SEQ_REFUSED;
+
+	if (!room || why != REASON_SHAPE)
+		s->policy.done(s->policy.arg, g, why);
+	if (!room)
+		return;
+	for (unsigned i = 0; i < t->next; i++) {
+		t->member[i]->refs++;
+		s->out[s->nout++] = t->member[i];
+	}
+	s->refused[s->nrefused] = *g;
+	s->refused_why[s->nrefused++] = (uint8_t)why;
+}
+
 bool match_complete(struct seq *s, match_set *waiting, const struct seq_member *last)
 {
 	int i;
@@ -130,7 +149,10 @@ bool match_complete(struct seq *s, match_set *waiting, const struct seq_member *
 
 		match_group(&g, &s->match[i], last);
 		why = judge(s, &s->match[i], &g, &asked);
-		s->policy.done(s->policy.arg, &g, why);
+		if (why && s->chains)
+			refuse(s, &s->match[i], &g, why);
+		else
+			s->policy.done(s->policy.arg, &g, why);
 		if (asked && (!why || !s->completed))
 			hand_out(s, &s->match[i], &g);
 		if (!why) {

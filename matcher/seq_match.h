@@ -7,7 +7,10 @@
 
 enum {
 	SEQ_MATCHES = 16, /* open matches; the oldest dead one gives way to a new one */
-	SEQ_MEMBERS = SEQ_MATCHES * (PATTERN_MAX_NODES - 1), /* members of open matches, at most */
+	SEQ_REFUSED = 4,  /* groups refused in one call that chains are told of */
+	SEQ_CHAINS = 4,   /* open chains; the oldest ends for a new one */
+	/* Members of open matches and chains, at most. */
+	SEQ_MEMBERS = SEQ_MATCHES * (PATTERN_MAX_NODES - 1) + SEQ_CHAINS * GROUP_MAX_MEMBERS,
 };
 
 /* Where an op reads and writes, worked out once. */
@@ -53,11 +56,16 @@ struct seq {
 	struct match match[SEQ_MATCHES];      /* oldest first */
 	struct seq_member *held[SEQ_MEMBERS]; /* in program order */
 	struct seq_member
-		*out[SEQ_MEMBERS + 3 * PATTERN_MAX_NODES]; /* handed out by the last call */
+		*out[SEQ_MEMBERS +
+		     (3 + SEQ_REFUSED) * PATTERN_MAX_NODES]; /* handed out by the last call */
 	const struct member *flush[SEQ_MEMBERS];
 	struct group group; /* handed out likewise, if `completed` */
 	bool completed;
 	struct seq_member *free;
+	struct chains *chains;             /* NULL: not looked for */
+	struct group refused[SEQ_REFUSED]; /* in this call, while chains are looked for */
+	uint8_t refused_why[SEQ_REFUSED];
+	unsigned nrefused;
 };
 
 /* A copy of the launch with one reference, or NULL if out of memory. */

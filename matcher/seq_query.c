@@ -2,12 +2,13 @@
 /* What the owner of a planner asks it between launches, and its end. Declared in seq.h. */
 #include <stdlib.h>
 
-#include "matcher/seq_match.h"
+#include "matcher/seq_chain.h"
 
 void seq_free(struct seq *s)
 {
 	if (!s)
 		return;
+	chains_free(s);
 	while (s->nmatch)
 		match_remove(s, s->nmatch - 1);
 	while (s->nheld)
@@ -28,6 +29,8 @@ static bool touches(const struct seq_member *m, struct range r)
 
 void seq_forget(struct seq *s, struct range r)
 {
+	if (s->chains)
+		chains_forget(s, r);
 	for (unsigned i = s->nmatch; i-- > 0;) {
 		const struct match *t = &s->match[i];
 		bool leans = false;
@@ -46,7 +49,7 @@ unsigned seq_held(const struct seq *s)
 
 unsigned seq_open(const struct seq *s)
 {
-	return s->nalive;
+	return s->nalive + chains_open(s);
 }
 
 unsigned seq_waiting(const struct seq *s)
@@ -58,8 +61,11 @@ uint64_t seq_beginners(void)
 {
 	uint64_t ops = 0;
 
-	for (unsigned i = 0; i < PATTERN_COUNT; i++)
-		ops |= (uint64_t)1 << pattern_get((enum pattern_id)i)->node[0];
+	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
+		const struct pattern *p = pattern_get((enum pattern_id)i);
+
+		ops |= p->nnode ? (uint64_t)1 << p->node[0] : 0;
+	}
 	return ops;
 }
 

@@ -62,7 +62,8 @@ static bool split(const char *arg, char *name, size_t size, const char **value)
 {
 	const char *eq;
 
-	if (strncmp(arg, "--", 2) || !arg[2] || !strcmp(arg, "--json") || !strcmp(arg, "--help"))
+	if (strncmp(arg, "--", 2) || !arg[2] || !strcmp(arg, "--json") ||
+	    !strcmp(arg, "--larger") || !strcmp(arg, "--named") || !strcmp(arg, "--help"))
 		return false;
 	eq = strchr(arg, '=');
 	*value = eq ? eq + 1 : NULL;

@@ -22,8 +22,8 @@ static void print(const struct plan_result *r, const struct plan_result *graphs,
 	}
 }
 
-int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], enum stores stores,
-	      FILE *out)
+int plan_file(const char *path, bool json, enum plan_chains chains, const bool on[PATTERN_COUNT],
+	      enum stores stores, FILE *out)
 {
 	struct plan_result streams = {.stores = stores}, graphs = {.stores = stores}, *r;
 	struct planning *p;
@@ -35,9 +35,11 @@ int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], enum st
 		return EXIT_USAGE;
 	p = planning_new(&streams, &graphs, on);
 	if (p) {
+		if (chains != PLAN_NAMED)
+			planning_chains(p, chains == PLAN_LARGER);
 		while (trace_next(t, &e))
 			planning_event(p, &e);
-		planning_finish(p);
+		planning_end(p);
 		r = planning_is_graphs(&streams, &graphs, trace_is_recording(t)) ? &graphs
 										 : &streams;
 		plan_sort(&streams);
@@ -60,6 +62,7 @@ int command_plan(int argc, char **argv)
 {
 	const char *path = NULL;
 	bool json = false, on[PATTERN_COUNT], bad = false;
+	enum plan_chains chains = PLAN_CHAINS;
 	struct config c;
 	int rc;
 
@@ -73,6 +76,10 @@ int command_plan(int argc, char **argv)
 
 			if (!strcmp(arg, "--json"))
 				json = true;
+			else if (!strcmp(arg, "--larger"))
+				chains = PLAN_LARGER;
+			else if (!strcmp(arg, "--named"))
+				chains = PLAN_NAMED;
 			else if (*arg == '-' || path)
 				bad = true;
 			else
@@ -80,14 +87,14 @@ int command_plan(int argc, char **argv)
 		}
 	}
 	if (bad || !path) {
-		log_warn("usage: autofuse plan FILE [--json] [-f FILE.ini]");
+		log_warn("usage: autofuse plan FILE [--json] [--larger|--named] [-f FILE.ini]");
 		return EXIT_USAGE;
 	}
 	config_load(&c, true);
 	args_apply(&c, argc, argv);
 	sig_compile(&c);
 	pattern_switches(&c, on);
-	rc = plan_file(path, json, on, (enum stores)c.opt.stores, stdout);
+	rc = plan_file(path, json, chains, on, (enum stores)c.opt.stores, stdout);
 	config_free(&c);
 	return rc;
 }

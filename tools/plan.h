@@ -9,9 +9,15 @@
 #include "matcher/seq.h"
 #include "tools/trace.h"
 
+/* Beside the patterns of fixed form: chains; chains rather than those; or none, as programs run
+ * today. */
+enum plan_chains { PLAN_CHAINS, PLAN_LARGER, PLAN_NAMED };
+
 struct plan_group {
 	const struct pattern *pattern;
-	uint64_t launch[PATTERN_MAX_NODES];
+	bool generated; /* a chain */
+	unsigned n;     /* members */
+	uint64_t launch[GROUP_MAX_MEMBERS];
 	enum reason why; /* REASON_NONE: fused */
 	/* In a graph: the graph's number, and that of its first kernel node among all. */
 	int64_t graph;
@@ -89,7 +95,11 @@ struct plan_memory;
 /* The streams of a trace, each with its planner. */
 struct plan_streams;
 struct plan_streams *plan_streams_new(struct plan_result *r, const bool enabled[PATTERN_COUNT]);
+/* From now on chains are looked for (seq.h). */
+void plan_streams_chains(struct plan_streams *p, bool larger);
 void plan_streams_event(struct plan_streams *p, const struct trace_event *e);
+/* The end of the trace: what is open ends. */
+void plan_streams_finish(struct plan_streams *p);
 const struct plan_memory *plan_streams_memory(const struct plan_streams *p);
 void plan_streams_free(struct plan_streams *p);
 
@@ -107,6 +117,7 @@ void plan_memory_free(struct plan_memory *m);
 struct plan_graph;
 struct plan_graph *plan_graph_new(struct plan_result *r, const struct plan_memory *m,
 				  const bool enabled[PATTERN_COUNT]);
+void plan_graph_chains(struct plan_graph *p, bool larger);
 /* An inst line: another graph, or one more level of the graph that is being read. */
 void plan_graph_begin(struct plan_graph *p, const struct trace_event *e);
 /* KERNEL, NODE and EDGE events. */
@@ -118,8 +129,12 @@ void plan_graph_free(struct plan_graph *p);
 struct planning;
 struct planning *planning_new(struct plan_result *streams, struct plan_result *graphs,
 			      const bool enabled[PATTERN_COUNT]);
+/* Chains are looked for, too; larger: and preferred to patterns that are part of them. */
+void planning_chains(struct planning *p, bool larger);
 void planning_event(struct planning *p, const struct trace_event *e);
 void planning_finish(struct planning *p);
+/* Nothing more comes. */
+void planning_end(struct planning *p);
 void planning_free(struct planning *p);
 /* Are the graphs what ran? Where all launches were captured; and in a trace that is no recording of
  * ours, where it has a graph at all. */
@@ -132,7 +147,7 @@ enum plan_class plan_class(const char *call, bool has_stream);
 
 /* Plans a recorded trace with the signatures compiled so far and prints the result to out. The exit
  * status of the command. */
-int plan_file(const char *path, bool json, const bool on[PATTERN_COUNT], enum stores stores,
-	      FILE *out);
+int plan_file(const char *path, bool json, enum plan_chains chains, const bool on[PATTERN_COUNT],
+	      enum stores stores, FILE *out);
 
 #endif

@@ -41,6 +41,7 @@ struct plan_graph {
 	const struct level *at; /* being planned */
 	enum reason alone;      /* why the graph is left alone, or NONE */
 	bool broken;            /* a line of it was lost */
+	bool chains, larger;
 };
 
 static void *grow(void *p, size_t n, size_t *room, size_t size)
@@ -66,6 +67,12 @@ struct plan_graph *plan_graph_new(struct plan_result *r, const struct plan_memor
 		p->enabled = on;
 	}
 	return p;
+}
+
+void plan_graph_chains(struct plan_graph *p, bool larger)
+{
+	p->chains = true;
+	p->larger = larger;
 }
 
 static void clear(struct plan_graph *p)
@@ -260,7 +267,9 @@ static const char *plan_level(struct plan_graph *p, struct level *l)
 					    .memory = memory,
 					    .enabled = enabled,
 					    .verdict = verdict,
-					    .done = done};
+					    .done = done,
+					    .chains = p->chains,
+					    .larger = p->larger};
 	const char *why = NULL;
 
 	if (dag_make(&l->dag, l->nnode, l->edge, l->nedge, &why))

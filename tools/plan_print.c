@@ -10,15 +10,18 @@ enum { NAMES_SHOWN = 20 };
 struct counts {
 	uint64_t by_reason[REASON_COUNT]; /* [REASON_NONE]: fused */
 	uint64_t stores, bytes;           /* left out */
+	uint64_t groups, fewer;           /* all of them; launches that fusing saves */
 };
 
 static struct counts count(const struct plan_result *r, const struct pattern *p)
 {
-	struct counts c = {.stores = 0};
+	struct counts c = {0};
 
 	for (size_t i = 0; i < r->ngroup; i++)
 		if (r->group[i].pattern == p) {
+			c.groups++;
 			c.by_reason[r->group[i].why]++;
+			c.fewer += r->group[i].why ? 0 : r->group[i].n - 1;
 			c.stores += r->group[i].stores;
 			c.bytes += r->group[i].bytes;
 		}
@@ -30,7 +33,7 @@ static void json_place(const struct plan_group *g, json_t *to)
 {
 	json_t *nodes = json_array();
 
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < g->n; i++)
 		json_array_append_new(nodes, json_integer((json_int_t)(g->launch[i] - g->first)));
 	json_object_set_new(to, "graph", json_integer(g->graph));
 	json_object_set_new(to, "nodes", nodes);
@@ -44,10 +47,12 @@ static json_t *json_groups(const struct plan_result *r)
 		const struct plan_group *g = &r->group[i];
 		json_t *launches = json_array(), *one;
 
-		for (unsigned k = 0; k < g->pattern->nnode; k++)
+		for (unsigned k = 0; k < g->n; k++)
 			json_array_append_new(launches, json_integer((json_int_t)g->launch[k]));
 		one = json_pack("{s:s, s:o, s:b}", "pattern", g->pattern->name, "launches",
 				launches, "fused", g->why == REASON_NONE);
+		if (g->generated)
+			json_object_set_new(one, "generated", json_true());
 		if (g->why)
 			json_object_set_new(one, "reason", json_string(reason_word(g->why)));
 		if (g->stores) {
@@ -171,8 +176,10 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 		const struct pattern *p = pattern_get((enum pattern_id)i);
 		struct counts c = count(r, p);
 
+		if (!p->nnode && !c.groups)
+			continue;
 		fprintf(f, "%s: %" PRIu64 " groups fused, %" PRIu64 " launches fewer\n", p->name,
-			c.by_reason[REASON_NONE], c.by_reason[REASON_NONE] * (p->nnode - 1u));
+			c.by_reason[REASON_NONE], c.fewer);
 		if (c.stores)
 			fprintf(f,
 				"  %7" PRIu64 "  stores dropped, %" PRIu64
@@ -183,6 +190,13 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 				fprintf(f, "  %7" PRIu64 "  not fused, %s: %s\n", c.by_reason[k],
 					reason_word((enum reason)k), reason_text((enum reason)k));
 	}
+	for (size_t i = 0; i < r->ngroup; i++)
+		if (r->group[i].generated) {
+			fprintf(f, "Chains, among these, wait for code that is made at run time: "
+				   "programs do "
+				   "not fuse them yet.\n");
+			break;
+		}
 	plan_print_known(r, f, NAMES_SHOWN);
 	print_unknown(r, f);
 }

@@ -31,7 +31,9 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p->first = r->first;
 	p->stores = why ? 0 : dead_count(g);
 	p->bytes = why ? 0 : dead_bytes(g);
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	p->n = group_size(g);
+	p->generated = g->row != NULL;
+	for (unsigned i = 0; i < p->n; i++)
 		p->launch[i] = g->member[i]->launch.index;
 }
 

@@ -22,6 +22,7 @@ struct plan_streams {
 	const bool *enabled;
 	struct stream *first;
 	unsigned captures; /* begun and not ended */
+	bool chains, larger;
 	bool failed;
 };
 
@@ -81,6 +82,12 @@ struct plan_streams *plan_streams_new(struct plan_result *r, const bool on[PATTE
 	return NULL;
 }
 
+void plan_streams_chains(struct plan_streams *p, bool larger)
+{
+	p->chains = true;
+	p->larger = larger;
+}
+
 const struct plan_memory *plan_streams_memory(const struct plan_streams *p)
 {
 	return p->memory;
@@ -117,6 +124,8 @@ static struct stream *stream_of(struct plan_streams *p, const struct trace_event
 			return s;
 	s = calloc(1, sizeof(*s));
 	mine.arg = s;
+	mine.chains = p->chains;
+	mine.larger = p->larger;
 	if (!s || !(s->seq = seq_new(&mine))) {
 		free(s);
 		return NULL;
@@ -141,6 +150,11 @@ static void barrier_all(struct plan_streams *p, enum reason why)
 {
 	for (struct stream *s = p->first; s; s = s->next)
 		barrier(s, why);
+}
+
+void plan_streams_finish(struct plan_streams *p)
+{
+	barrier_all(p, REASON_BARRIER);
 }
 
 /* The legacy stream waits for every blocking stream of its context, and they for it. */

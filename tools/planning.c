@@ -27,6 +27,12 @@ struct planning *planning_new(struct plan_result *streams, struct plan_result *g
 	return NULL;
 }
 
+void planning_chains(struct planning *p, bool larger)
+{
+	plan_streams_chains(p->by_stream, larger);
+	plan_graph_chains(p->graph, larger);
+}
+
 void planning_event(struct planning *p, const struct trace_event *e)
 {
 	switch (e->kind) {
@@ -56,6 +62,12 @@ void planning_finish(struct planning *p)
 	if (p->in_graph)
 		plan_graph_finish(p->graph);
 	p->in_graph = false;
+}
+
+void planning_end(struct planning *p)
+{
+	planning_finish(p);
+	plan_streams_finish(p->by_stream);
 }
 
 void planning_free(struct planning *p)

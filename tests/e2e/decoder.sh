@@ -13,7 +13,7 @@ fi
 # Two runs are only compared where no timer has a say.
 patient() { AUTOFUSE_HOLD_US=2000000 AUTOFUSE_IDLE_US=2000000 shim "$@"; }
 compare_plan() { # RECORDING REPORT: same groups, same launches, same reasons
-	"$AUTOFUSE_COMMAND" plan "$1" --json >"$AF_TMP/plan.json" || return
+	"$AUTOFUSE_COMMAND" plan --named "$1" --json >"$AF_TMP/plan.json" || return
 	python3 - "$AF_TMP/plan.json" "$2" <<'PY'
 import json, sys
 def groups(path):

@@ -13,7 +13,7 @@ fi
 [ "$AF_BACKEND" = soft ] || export GRAPH_RANDOM_FILLS_STAY=1
 report=$AF_TMP/report rec=$AF_TMP/rec plan=$AF_TMP/plan
 app=$APPS/decoder-shared-fp32
-plan() { "$AUTOFUSE_COMMAND" plan "$@"; }
+plan() { "$AUTOFUSE_COMMAND" plan --named "$@"; }
 
 # alike REPORT PLAN: groups of the graphs that both know, by number, nodes, and fused or why not; prints how many,
 # how many are waiting for evidence, which plan takes as given, and stores left out. all: edited graphs, too.

@@ -65,7 +65,7 @@ fi
 # The recording.
 trace --record "$AF_TMP/keep.jsonl.gz" --report="$AF_TMP/live" -- "$app" --tokens $tokens >/dev/null 2>&1
 ok "a recording is kept, compressed" gzip -t "$AF_TMP/keep.jsonl.gz"
-"$AUTOFUSE_COMMAND" plan --json "$AF_TMP/keep.jsonl.gz" >"$AF_TMP/plan.json"
+"$AUTOFUSE_COMMAND" plan --named --json "$AF_TMP/keep.jsonl.gz" >"$AF_TMP/plan.json"
 ok "plan on it has the groups of the live run" python3 - "$AF_TMP/plan.json" "$AF_TMP/live" <<'PY'
 import json, sys
 def groups(path):

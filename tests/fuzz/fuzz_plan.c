@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *path = fuzz_file(data, size);
 
 	memset(on, true, sizeof(on));
-	plan_file(path, false, on, STORES_PROVEN, fuzz_sink());
-	plan_file(path, true, on, STORES_ASSUME_DEAD, fuzz_sink());
+	plan_file(path, false, PLAN_CHAINS, on, STORES_PROVEN, fuzz_sink());
+	plan_file(path, true, PLAN_LARGER, on, STORES_ASSUME_DEAD, fuzz_sink());
 	return 0;
 }

@@ -133,8 +133,9 @@ static const char *groups_of(json_t *all)
 		json_t *launches = json_object_get(g, "launches");
 		const char *reason = json_string_value(json_object_get(g, "reason"));
 
-		assert_string_equal(json_string_value(json_object_get(g, "pattern")),
-				    "add_rmsnorm");
+		/* Chains have tests of their own. */
+		if (strcmp(json_string_value(json_object_get(g, "pattern")), "add_rmsnorm") != 0)
+			continue;
 		assert_int_equal(json_is_true(json_object_get(g, "fused")), reason == NULL);
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%d-%d:%s",
 					len ? " " : "",
@@ -201,7 +202,8 @@ static void test_between(void **arg)
 	put_add(S, A, B);
 	put_norm(Z, Y);
 	put_norm(OUT, S);
-	assert_string_equal(plan(""),
+	/* (Two of the sums are a chain.) */
+	assert_string_equal(plan("--patterns=-chain"),
 			    "0-2:unknown-kernel 3-5:input-overwritten 6-7:barrier 8-9:barrier "
 			    "10-11:barrier 12-14:fused");
 }
@@ -545,12 +547,14 @@ static void test_shipped(void **arg)
 	assert_false(knows(all, "f_silu_elementwise_mul_w3_kernel"));
 	json_decref(all);
 
-	/* Residual, then LayerNorm: every launch is decoded, no pattern is for it. */
+	/* Residual, then LayerNorm: every launch is decoded, and all of them are chains. */
 	all = plan_file(command_data("llmc_residual_layernorm_bf16.jsonl.gz"));
 	assert_int_equal(command_status, 0);
 	assert_int_equal(json_integer_value(json_object_get(all, "launches")), 660);
 	assert_int_equal(json_array_size(json_object_get(all, "unknown")), 0);
-	assert_int_equal(json_array_size(json_object_get(all, "groups")), 0);
+	assert_int_equal(json_array_size(json_object_get(all, "groups")), 330);
+	summary = json_object_get(json_object_get(all, "summary"), "add_layernorm");
+	assert_int_equal(json_integer_value(json_object_get(summary, "fused")), 330);
 	json_decref(all);
 
 	/* Where a section takes the name back, nothing fuses. */
@@ -567,6 +571,110 @@ static void test_shipped(void **arg)
 		assert_false(knows(all, "rmsnorm_kernel"));
 		json_decref(all);
 	}
+}
+
+static void put_chain_ini(void)
+{
+	FILE *f = fopen(command_scratch("plan.ini"), "a");
+
+	fputs("[kernel scale]\nmatch = scale\nop = scale\nargs = out in0 scalar0 n\ndtype = f32\n"
+	      "[kernel silu]\nmatch = silu\nop = silu\nargs = out in0 n\ndtype = f32\n",
+	      f);
+	fclose(f);
+}
+
+static void put_scale(uint64_t out, uint64_t in)
+{
+	put_launch("scale");
+	put(",\"p\":[");
+	put_param(0, 8, out);
+	put_param(8, 8, in);
+	put_param(16, 4, 0x40400000);
+	put_param(20, 4, 64);
+	put("]}\n");
+}
+
+static void put_silu(uint64_t out, uint64_t in)
+{
+	put_launch("silu");
+	put(",\"p\":[");
+	put_param(0, 8, out);
+	put_param(8, 8, in);
+	put_param(16, 4, 64);
+	put("]}\n");
+}
+
+/* "pattern:launch+launch:fused" for each group. */
+static const char *plan_names(const char *options)
+{
+	static char text[4096];
+	json_t *all, *g, *one;
+	char line[9000];
+	size_t i, k, len = 0;
+	FILE *f = fopen(command_scratch("plan.jsonl"), "w");
+
+	fputs(trace, f);
+	fclose(f);
+	snprintf(line, sizeof(line), "-f %s %s %s", command_scratch("plan.ini"), options,
+		 command_scratch("plan.jsonl"));
+	all = plan_file(line);
+	*text = 0;
+	json_array_foreach(json_object_get(all, "groups"), i, g)
+	{
+		const char *reason = json_string_value(json_object_get(g, "reason"));
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s:", len ? " " : "",
+					json_string_value(json_object_get(g, "pattern")));
+		json_array_foreach(json_object_get(g, "launches"), k, one) len +=
+			(size_t)snprintf(text + len, sizeof(text) - len, "%s%d", k ? "+" : "",
+					 (int)json_integer_value(one));
+		len += (size_t)snprintf(text + len, sizeof(text) - len, ":%s",
+					reason ? reason : "fused");
+	}
+	json_decref(all);
+	return text;
+}
+
+static void test_chain(void **arg)
+{
+	put_chain_ini();
+	/* (a + b) * s + c, with a launch in between that has nothing to do with it. */
+	put_add(S, A, B);
+	put_scale(X, S);
+	put_norm(OUT + 0x1000, W + 0x1000);
+	put_add(OUT, X, Y);
+	put_unknown();
+	/* What the first leaves is overwritten before anything has read it: it is not even made. */
+	put_add(S, A, B);
+	put_add(S, X, Y);
+	put_scale(OUT, S);
+	assert_string_equal(plan_names(""), "chain:0+1+3:fused chain:5+6+7:fused");
+	assert_string_equal(plan_names("--patterns=-chain"),
+			    "chain:0+1+3:disabled chain:5+6+7:disabled");
+	/* In a graph. */
+	*trace = 0;
+	put(INST);
+	kind = "n";
+	put_add(S, A, B);
+	put_scale(X, S);
+	put_add(OUT, X, Y);
+	put_graph(EDGE(0, 1) EDGE(1, 2));
+	kind = "l";
+	assert_string_equal(plan_names(""), "chain:0+1+2:fused");
+	assert_string_equal(plan_names("--named"), "");
+}
+
+/* The pattern with a kernel of its own, or the chain that it is part of. */
+static void test_larger(void **arg)
+{
+	put_chain_ini();
+	put_scale(A, X);
+	put_add(S, A, B);
+	put_norm(OUT, S);
+	put_silu(Z, OUT);
+	assert_string_equal(plan_names(""), "add_rmsnorm:1+2:fused");
+	assert_string_equal(plan_names("--larger"), "add_rmsnorm:0+1+2+3:fused");
+	assert_string_equal(plan_names("--named"), "add_rmsnorm:1+2:fused");
 }
 
 static void test_unknown_kernels(void **arg)
@@ -647,5 +755,7 @@ static const struct CMUnitTest tests[] = {
 	T(test_shipped),
 	T(test_unknown_kernels),
 	T(test_models),
+	T(test_chain),
+	T(test_larger),
 };
 UNIT_MAIN(tests)

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matcher/seq_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "matcher/chain_name.h"
+#include "matcher/legal.h"
+#include "matcher/row_build.h"
+
+enum {
+	CHAINS = SEQ_CHAINS,
+	/* Beyond these, two kernels do better than one that spills: values of a column alive at
+	 * once, times a row is gone over, bytes of a row kept between two times (shared memory of a
+	 * block). */
+	MOST_LIVE = 48,
+	MOST_PASSES = 5,
+	MOST_STAGED = 96 << 10,
+};
+
+struct chain {
+	struct seq_member *member[GROUP_MAX_MEMBERS];
+	unsigned n;
+	struct row row;   /* of the first `said` of its members: mostly all */
+	uint64_t traffic; /* bytes that it moves */
+	unsigned said;
+	unsigned good; /* the first so many can be fused as they are */
+	bool holding;  /* all its members are held */
+};
+
+/* A chain that is to be fused, until the next call. */
+struct ended {
+	struct group group;
+	struct row row;
+	struct seq_member *member[GROUP_MAX_MEMBERS];
+};
+
+struct chains {
+	unsigned n, nended;
+	struct chain chain[CHAINS]; /* oldest first */
+	struct row row;             /* of what is tried */
+	struct ended ended[CHAINS];
+	const struct group *group[CHAINS]; /* of these */
+};
+
+struct chains *chains_new(void)
+{
+	return calloc(1, sizeof(struct chains));
+}
+
+/* Its members are held from now on / no longer. */
+static void hold(struct chain *c, bool holding)
+{
+	if (c->holding == holding)
+		return;
+	c->holding = holding;
+	for (unsigned k = 0; k < c->n; k++)
+		c->member[k]->wanted = (uint16_t)(c->member[k]->wanted + (holding ? 1 : -1));
+}
+
+static void forget(struct seq *s, unsigned i)
+{
+	struct chains *c = s->chains;
+
+	hold(&c->chain[i], false);
+	for (unsigned k = 0; k < c->chain[i].n; k++)
+		member_drop(s, c->chain[i].member[k]);
+	memmove(&c->chain[i], &c->chain[i + 1], (--c->n - i) * sizeof(c->chain[0]));
+}
+
+void chains_begin(struct seq *s)
+{
+	struct chains *c = s->chains;
+
+	while (c->nended) {
+		struct ended *e = &c->ended[--c->nended];
+
+		for (unsigned k = 0; k < e->group.nmember; k++)
+			member_drop(s, e->member[k]);
+	}
+}
+
+void chains_free(struct seq *s)
+{
+	if (s->chains)
+		chains_begin(s);
+	while (s->chains && s->chains->n)
+		forget(s, 0);
+	free(s->chains);
+	s->chains = NULL;
+}
+
+bool chains_want(const struct launch *l, const struct op *op)
+{
+	return LAUNCH_PLAIN(l->attrs) && row_op_known(op);
+}
+
+/* What stands against the complete chain. */
+static enum reason judge(struct seq *s, struct group *g, bool held)
+{
+	const struct row *r = g->row;
+	const struct launch *last = &g->member[g->nmember - 1]->launch;
+	uint64_t unfused, fused;
+	int surviving = 0;
+
+	if (!s->policy.enabled(s->policy.arg, g->pattern))
+		return REASON_DISABLED;
+	for (unsigned k = 0; k < r->noperand; k++)
+		surviving += (r->operand[k].use & ROW_WRITE) != 0;
+	for (unsigned k = 0; k < r->noperand; k++) {
+		const struct operand o = row_operand_box(r, &r->operand[k]);
+		enum reason why =
+			s->policy.memory(s->policy.arg, operand_range(&o), last, surviving);
+
+		if (why)
+			return why;
+	}
+	legal_bytes(g, &unfused, &fused);
+	if (fused > unfused)
+		return REASON_NOT_PROFITABLE;
+	return s->policy.verdict(s->policy.arg, g, held);
+}
+
+/*
+ * The program of these members and its traffic; NONE if it is one that a kernel can be made of.
+ * OVERLAP: it would be, but for operands that lie across each other; what comes may overwrite them.
+ */
+static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *const *member,
+			 unsigned n)
+{
+	struct row_member m[GROUP_MAX_MEMBERS];
+	struct row_cost cost;
+	enum reason why;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct launch *l = &member[i]->m.launch;
+		const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+
+		m[i].op = &member[i]->m.op;
+		row_pick_spelling(m[i].op, 0, &m[i].pick.spelling);
+		m[i].pick.order = row_order_usual(threads && threads <= 1024 ? threads : 1);
+	}
+	why = row_build(r, m, n);
+	if (why && (why != REASON_OVERLAP || r->nmember != n))
+		return why;
+	row_cost(r, &cost);
+	*traffic = cost.read + cost.written;
+	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
+	    (uint64_t)cost.stage * (uint64_t)r->cols > MOST_STAGED)
+		return REASON_NOT_PROFITABLE;
+	return why;
+}
+
+/* The group is to be fused: its members are used up. */
+static void fuse(struct seq *s, const struct group *g, struct seq_member *const *member)
+{
+	struct chains *c = s->chains;
+	struct ended *e = &c->ended[c->nended];
+	unsigned kept = 0;
+
+	row_copy(&e->row, g->row);
+	e->group = *g;
+	e->group.row = &e->row;
+	for (unsigned k = 0; k < g->nmember; k++) {
+		e->member[k] = member[k];
+		e->member[k]->refs++;
+	}
+	c->group[c->nended++] = &e->group;
+	for (unsigned i = 0; i < s->nheld; i++) {
+		bool used = false;
+
+		for (unsigned k = 0; k < g->nmember; k++)
+			used |= s->held[i] == member[k];
+		if (used)
+			member_drop(s, s->held[i]);
+		else
+			s->held[kept++] = s->held[i];
+	}
+	s->nheld = kept;
+	/* Matches with one of them would have it twice. */
+	for (unsigned i = s->nmatch; i-- > 0;) {
+		bool shares = false;
+
+		for (unsigned t = 0; t < s->match[i].next; t++)
+			for (unsigned k = 0; k < g->nmember; k++)
+				shares |= s->match[i].member[t] == member[k];
+		if (shares)
+			match_remove(s, i);
+	}
+}
+
+/* These members are a group. */
+static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n,
+		   bool held)
+{
+	struct group g = {.row = r, .nmember = (uint8_t)n};
+	enum reason why;
+
+	for (unsigned k = 0; k < n; k++)
+		g.member[k] = &member[k]->m;
+	g.pattern = pattern_get(chain_name(g.member, n));
+	g.rows = row_rows(r);
+	g.cols = r->cols;
+	why = judge(s, &g, held);
+	if (!why && !held)
+		why = REASON_UNPREDICTED;
+	s->policy.done(s->policy.arg, &g, why);
+	if (!why)
+		fuse(s, &g, member);
+}
+
+/*
+ * The chain ends: what of it can be fused is a group. Behind that there may be members that came in
+ * hope of one that overwrites what is in the way: they go out as they are.
+ */
+static void end(struct seq *s, unsigned i)
+{
+	struct chain *c = &s->chains->chain[i];
+
+	if (c->good > 1 && (c->good == c->said || !build(&c->row, &c->traffic, c->member, c->good)))
+		report(s, &c->row, c->member, c->good, c->holding);
+	forget(s, i);
+}
+
+void chains_end(struct seq *s)
+{
+	while (s->chains->n)
+		end(s, 0);
+}
+
+/* Do the two touch any byte in common? */
+static bool meet(const struct reach *a, const struct reach *b)
+{
+	for (unsigned i = 0; i < a->n; i++)
+		for (unsigned j = 0; j < b->n; j++)
+			if (range_overlap(a->range[i], b->range[j]))
+				return true;
+	return false;
+}
+
+static bool touches(const struct chain *c, const struct reach *reach)
+{
+	for (unsigned k = 0; k < c->n; k++)
+		if (meet(&c->member[k]->reach, reach))
+			return true;
+	return false;
+}
+
+static bool conflicts(const struct chain *c, const struct launch *l, const struct op *op)
+{
+	enum reason why;
+
+	if (l->attrs & LAUNCH_PROGRAMMATIC)
+		return true;
+	for (unsigned k = 0; k < c->n; k++)
+		if (!legal_cross(&c->member[k]->m.op, op, &why))
+			return true;
+	return false;
+}
+
+/* The members of a and b, b may be NULL, and m, in program order. Returns how many; 0 if too many.
+ */
+static unsigned together(const struct chain *a, const struct chain *b, struct seq_member *m,
+			 struct seq_member **to)
+{
+	unsigned i = 0, k = 0, n = 0;
+
+	if (a->n + (b ? b->n : 0) + 1 > GROUP_MAX_MEMBERS)
+		return 0;
+	while (i < a->n || (b && k < b->n)) {
+		bool mine =
+			!b || k == b->n ||
+			(i < a->n && a->member[i]->m.launch.index < b->member[k]->m.launch.index);
+
+		to[n++] = mine ? a->member[i++] : b->member[k++];
+	}
+	to[n++] = m;
+	return n;
+}
+
+/* What the op moves by itself. */
+static uint64_t traffic_of(const struct op *op)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < op->noperand; i++)
+		bytes += operand_bytes(&op->operand[i]);
+	return bytes;
+}
+
+/*
+ * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
+ * no byte is read once less, nothing is won. b's members are a's then.
+ */
+static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_member *m,
+		 uint64_t apart)
+{
+	const struct launch *first = &a->member[0]->m.launch, *l = &m->m.launch;
+	struct seq_member *all[GROUP_MAX_MEMBERS];
+	const unsigned n = together(a, b, m, all);
+	enum reason why;
+	uint64_t traffic;
+
+	if (!n || first->priority != l->priority || first->device != l->device ||
+	    (b && b->member[0]->m.launch.priority != l->priority) ||
+	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
+	    traffic >= apart)
+		return false;
+	if (b && a->holding != b->holding) {
+		hold(a, false);
+		hold(b, false);
+	}
+	memcpy(a->member, all, n * sizeof(all[0]));
+	a->n = n;
+	a->traffic = traffic;
+	a->good = why ? a->good : n;
+	a->said = n;
+	if (b) {
+		b->n = 0;
+		b->holding = false;
+	}
+	row_copy(&a->row, &s->chains->row);
+	return true;
+}
+
+static bool may_hold(const struct seq *s, const struct chain *c, const struct seq_member *m)
+{
+	return s->policy.may_hold(s->policy.arg, &m->m, pattern_get(PATTERN_chain),
+				  (uint8_t)(c->n - 1));
+}
+
+static void open_chain(struct seq *s, struct seq_member *m)
+{
+	struct chains *c = s->chains;
+	struct chain *mine;
+	uint64_t traffic;
+
+	if (build(&c->row, &traffic, &m, 1))
+		return;
+	if (c->n == CHAINS)
+		end(s, 0);
+	mine = &c->chain[c->n++];
+	mine->member[0] = m;
+	mine->n = 1;
+	mine->traffic = traffic;
+	mine->good = mine->said = 1;
+	mine->holding = false;
+	m->refs++;
+	row_copy(&mine->row, &c->row);
+	hold(mine, may_hold(s, mine, m));
+}
+
+/* The newest chain that m can join, or -1. */
+static int join_newest(struct seq *s, struct seq_member *m)
+{
+	for (unsigned i = s->chains->n; i-- > 0;) {
+		struct chain *c = &s->chains->chain[i];
+
+		if (!touches(c, &m->reach) ||
+		    !join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op)))
+			continue;
+		m->refs++;
+		return (int)i;
+	}
+	return -1;
+}
+
+bool chains_launch(struct seq *s, const struct launch *l, const struct op *op, struct seq_member *m)
+{
+	struct chains *c = s->chains;
+	int mine = m ? join_newest(s, m) : -1;
+
+	for (unsigned i = c->n; i-- > 0;) {
+		if ((int)i == mine || !conflicts(&c->chain[i], l, op))
+			continue;
+		/* It needs what two chains leave: they are one, perhaps. */
+		if (mine >= 0) {
+			struct chain *a = &c->chain[mine];
+
+			a->n--; /* m, its last one, comes last in both */
+			if (!join(s, a, &c->chain[i], m, a->traffic + c->chain[i].traffic))
+				a->n++;
+		}
+		end(s, i);
+		mine -= (int)i < mine;
+	}
+	if (mine < 0 && m)
+		open_chain(s, m);
+	if (mine >= 0) {
+		struct chain *a = &c->chain[mine];
+		const bool held = a->holding && may_hold(s, a, m);
+
+		a->n--; /* m is not counted yet */
+		hold(a, held);
+		a->n++;
+		m->wanted = (uint16_t)(m->wanted + held);
+	}
+	return mine >= 0;
+}
+
+void chains_claim(struct seq *s, const struct group *g)
+{
+	struct chains *c = s->chains;
+
+	for (unsigned i = c->n; i-- > 0;) {
+		struct chain *mine = &c->chain[i];
+		unsigned keep = 0;
+
+		for (bool taken = false; keep < mine->n && !taken; keep += !taken)
+			for (unsigned k = 0; k < g->nmember; k++)
+				taken |= g->member[k] == &mine->member[keep]->m;
+		if (keep == mine->n)
+			continue;
+		while (mine->n > keep) {
+			struct seq_member *m = mine->member[--mine->n];
+
+			m->wanted = (uint16_t)(m->wanted - mine->holding);
+			member_drop(s, m);
+		}
+		if (mine->good > keep)
+			mine->good = keep;
+		end(s, i);
+	}
+}
+
+bool chains_have(const struct seq *s, const struct group *g)
+{
+	for (unsigned i = 0; i < s->chains->n; i++) {
+		const struct chain *c = &s->chains->chain[i];
+		unsigned found = 0;
+
+		for (unsigned k = 0; k < c->n; k++)
+			for (unsigned j = 0; j < g->nmember; j++)
+				found += g->member[j] == &c->member[k]->m;
+		if (found == g->nmember)
+			return true;
+	}
+	return false;
+}
+
+void chains_forget(struct seq *s, struct range r)
+{
+	for (unsigned i = s->chains->n; i-- > 0;) {
+		const struct reach freed = {.n = 1, .range = {r}};
+
+		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
+			forget(s, i);
+	}
+}
+
+unsigned chains_open(const struct seq *s)
+{
+	return s->chains ? s->chains->n : 0;
+}
+
+void chains_out(const struct seq *s, struct seq_out *out)
+{
+	out->chain = s->chains->group;
+	out->nchain = s->chains->nended;
+}
