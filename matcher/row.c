@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matcher/row.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	uint8_t nargs, commutes;
+} code_row[ROW_CODE_COUNT] = {
+#define ROW(name, nargs, commutes, what) {#name, nargs, commutes},
+#include "matcher/row.def"
+#undef ROW
+};
+
+const char *row_code_name(enum row_code c)
+{
+	return (unsigned)c < ROW_CODE_COUNT ? code_row[c].name : "?";
+}
+
+unsigned row_code_nargs(enum row_code c)
+{
+	return (unsigned)c < ROW_CODE_COUNT ? code_row[c].nargs : 0;
+}
+
+bool row_code_commutes(enum row_code c)
+{
+	return (unsigned)c < ROW_CODE_COUNT && code_row[c].commutes;
+}
+
+int64_t row_rows(const struct row *r)
+{
+	int64_t n = 1;
+
+	for (unsigned i = 0; i < r->ndim; i++)
+		n *= r->size[i];
+	return n;
+}
+
+bool row_is_elementwise(const struct row *r)
+{
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const struct row_stmt *s = &r->stmt[i];
+
+		if (row_code_reduces(s->code) || s->code == ROW_SHIFT || s->code == ROW_PAIR ||
+		    s->code == ROW_CAT || s->shift)
+			return false;
+	}
+	for (unsigned i = 0; i < r->noperand; i++)
+		if (r->operand[i].step && r->operand[i].width != r->cols)
+			return false;
+	return true;
+}
+
+bool row_is_flat(const struct row *r)
+{
+	return r->ndim == 1 && r->cols == 1;
+}
+
+void row_copy(struct row *to, const struct row *from)
+{
+	memcpy(to, from, offsetof(struct row, stmt));
+	memcpy(to->stmt, from->stmt, from->nstmt * sizeof(from->stmt[0]));
+	memcpy(to->operand, from->operand, from->noperand * sizeof(from->operand[0]));
+	memcpy(to->imm, from->imm, from->nimm * sizeof(from->imm[0]));
+	memcpy(to->order, from->order, from->norder * sizeof(from->order[0]));
+}
+
+struct text {
+	char *at;
+	size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *form, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, form);
+	n = vsnprintf(t->len < t->size ? t->at + t->len : NULL,
+		      t->len < t->size ? t->size - t->len : 0, form, args);
+	va_end(args);
+	t->len += n > 0 ? (size_t)n : 0;
+}
+
+static void put_stmt(struct text *t, const struct row *r, unsigned i)
+{
+	const struct row_stmt *s = &r->stmt[i];
+
+	if (s->code == ROW_STORE)
+		put(t, "%s", s->flags & ROW_DEAD ? "dead STORE" : "STORE");
+	else
+		put(t, "v%u = %s", i, row_code_name(s->code));
+	put(t, "%s %s", s->flags & ROW_FTZ ? ".ftz" : "", dtype_name(s->type));
+	for (unsigned k = 0; k < row_code_nargs(s->code); k++)
+		put(t, " v%u", s->arg[k]);
+	if (s->code == ROW_LOAD || s->code == ROW_STORE)
+		put(t, " operand %u", s->at);
+	if (s->code == ROW_CONST && s->at < r->nimm)
+		put(t, " 0x%" PRIx64, r->imm[s->at]);
+	if (row_code_reduces(s->code))
+		put(t, " order %u", s->at);
+	if (s->shift)
+		put(t, " shift %d", s->shift);
+	put(t, "\n");
+}
+
+int row_print(const struct row *r, char *text, size_t size)
+{
+	struct text t = {text, size, 0};
+
+	for (unsigned i = 0; i < r->ndim; i++)
+		put(&t, "%" PRId64 " x ", r->size[i]);
+	put(&t, "%" PRId64 "\n", r->cols);
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct row_operand *o = &r->operand[i];
+
+		put(&t, "operand %u: %s%s %s 0x%" PRIx64 " strides", i,
+		    o->use & ROW_READ ? "r" : "", o->use & ROW_WRITE ? "w" : "",
+		    dtype_name(o->dtype), o->addr);
+		for (unsigned d = 0; d < r->ndim; d++)
+			put(&t, " %" PRId64, o->stride[d]);
+		put(&t, " step %" PRId64 " width %" PRId64 " align %u\n", o->step, o->width,
+		    1u << o->align);
+	}
+	for (unsigned i = 0; i < r->nstmt; i++)
+		put_stmt(&t, r, i);
+	return (int)t.len;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What running a row program takes. Declared in row.h. */
+#include <string.h>
+
+#include "matcher/row.h"
+
+static uint64_t operand_traffic(const struct row *r, const struct row_operand *o)
+{
+	uint64_t n = dtype_bytes(o->dtype) * (uint64_t)o->width;
+
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (o->stride[d])
+			n *= (uint64_t)r->size[d];
+	return n;
+}
+
+/* Is it another value in each column (in a flat program: element)? */
+static bool per_column(const struct row *r, const struct row_stmt *s)
+{
+	return s->span & (row_is_flat(r) ? ROW_SPAN_ROWS : ROW_SPAN_COLS) && s->code != ROW_COL;
+}
+
+/* Registers of four bytes that a value takes. */
+static unsigned registers(const struct row_stmt *s)
+{
+	return dtype_bytes(s->type) > 4 ? 2 : 1;
+}
+
+/* Bytes that keep a value: of a conversion to a larger type, those of what was converted. */
+static unsigned kept_bytes(const struct row *r, const struct row_stmt *s)
+{
+	unsigned mine = dtype_bytes(s->type), theirs;
+
+	if (s->code != ROW_CAST)
+		return mine;
+	theirs = dtype_bytes(r->stmt[s->arg[0]].type);
+	return theirs < mine ? theirs : mine;
+}
+
+static unsigned work_of(const struct row_stmt *s)
+{
+	switch (s->code) {
+	case ROW_CONST:
+	case ROW_COL:
+	case ROW_ROW:
+	case ROW_CAT:
+		return 0;
+	case ROW_DIV:
+	case ROW_SQRT:
+	case ROW_RCP:
+	case ROW_EXP:
+	case ROW_WELFORD:
+		return 10;
+	case ROW_LOG:
+	case ROW_SIN:
+	case ROW_COS:
+	case ROW_TANH:
+	case ROW_ERF:
+		return 25;
+	case ROW_POW:
+		return 60;
+	case ROW_DIV_FAST:
+	case ROW_DIV_FULL:
+	case ROW_EXP_FAST:
+	case ROW_TANH_FAST:
+		return 3;
+	default:
+		return dtype_bytes(s->type) > 4 ? 2 : 1;
+	}
+}
+
+void row_cost(const struct row *r, struct row_cost *c)
+{
+	uint8_t level[ROW_MAX_STMTS], last[ROW_MAX_STMTS] = {0};
+	bool kept[ROW_MAX_STMTS] = {false};
+	unsigned alive = 0;
+
+	memset(c, 0, sizeof(*c));
+	for (unsigned k = 0; k < r->noperand; k++) {
+		const struct row_operand *o = &r->operand[k];
+
+		if (o->use & ROW_READ)
+			c->read += operand_traffic(r, o);
+		if (o->use & ROW_WRITE)
+			c->written += operand_traffic(r, o);
+	}
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const struct row_stmt *s = &r->stmt[i];
+
+		level[i] = 0;
+		for (unsigned k = 0; k < 3; k++)
+			if (s->arg[k] != ROW_NONE) {
+				last[s->arg[k]] = (uint8_t)i;
+				if (level[s->arg[k]] > level[i])
+					level[i] = level[s->arg[k]];
+			}
+		for (unsigned k = 0; k < 3; k++)
+			if (s->arg[k] != ROW_NONE && level[s->arg[k]] < level[i] &&
+			    per_column(r, &r->stmt[s->arg[k]]))
+				kept[s->arg[k]] = true;
+		if (row_code_reduces(s->code) && s->code != ROW_WELFORD_M2)
+			level[i]++;
+		if (level[i] + 1u > c->passes)
+			c->passes = level[i] + 1u;
+		c->work += per_column(r, s) || s->code == ROW_STORE ? work_of(s) : 0;
+	}
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const struct row_stmt *s = &r->stmt[i];
+
+		if (kept[i])
+			c->stage += kept_bytes(r, s);
+		if (per_column(r, s))
+			alive += registers(s);
+		if (alive > c->live)
+			c->live = alive;
+		for (unsigned k = 0; k < 3; k++) {
+			bool again = false;
+
+			for (unsigned m = 0; m < k; m++)
+				again |= s->arg[m] == s->arg[k];
+			if (s->arg[k] != ROW_NONE && !again && last[s->arg[k]] == i &&
+			    per_column(r, &r->stmt[s->arg[k]]))
+				alive -= registers(&r->stmt[s->arg[k]]);
+		}
+		if (per_column(r, s) && !last[i])
+			alive -= registers(s);
+	}
+}
