@@ -19,3 +19,11 @@ $(O)/fused/kernels.sum: $(O)/fused/kernels.fatbin
 
 $(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin $(O)/fused/kernels.sum
 $(O)/obj/fused/image.o: EXTRA_CFLAGS := -Wa,-I$(O)/fused
+
+# What every generated text begins with (fused/gen.c), as C strings; includes of each other go.
+GEN_PRELUDE := fused/device.h fused/gen_types.cuh fused/gen_memory.cuh fused/gen_order.cuh
+$(O)/gen/gen_prelude.def: $(GEN_PRELUDE) fused/rules.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e '/^#include "fused\//d' -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/GEN_PRELUDE("&")/' $(GEN_PRELUDE) > $@
+$(O)/obj/fused/gen.o: $(O)/gen/gen_prelude.def
