@@ -231,7 +231,7 @@ static void run_text(struct body *b)
 	if (goal->value < 0)
 		fprintf(b->f, "#pragma unroll\n\t\tfor (int j = 0; j < V; j++) {\n");
 	else
-		fprintf(b->f, "\t\t{\n\t\t\tconst int j = 0;\n");
+		fprintf(b->f, "\t\t{\n\t\t\tconst int j = 0;\n\t\t\t(void)j;\n");
 	for (unsigned n = 0; n < b->ninstance; n++)
 		value_text(b, n);
 	for (unsigned i = 0; i < r->nstmt; i++) {

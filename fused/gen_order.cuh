@@ -14,9 +14,9 @@ namespace af
 template <int THREADS_, int CONTIGUOUS_, int VEC_, int PART_, int INNER_, int ACC_, int TAIL_, int COMB_, int FUSE_,
 	  int ASC_, int BLOCK_, int WIDTH_, int FAST_>
 struct order {
-	enum { THREADS = THREADS_, CONTIGUOUS = CONTIGUOUS_, VEC = VEC_, PART = PART_, INNER = INNER_, ACC = 1 << ACC_,
-	       TAIL = TAIL_, COMB = COMB_, FUSE = FUSE_, ASC = ASC_, BLOCK = BLOCK_, FAST = FAST_,
-	       WIDTH = WIDTH_ ? WIDTH_ : THREADS_, WARPS = (THREADS_ + 31) / 32 };
+	static constexpr int THREADS = THREADS_, CONTIGUOUS = CONTIGUOUS_, VEC = VEC_, PART = PART_, INNER = INNER_,
+			     ACC = 1 << ACC_, TAIL = TAIL_, COMB = COMB_, FUSE = FUSE_, ASC = ASC_, BLOCK = BLOCK_,
+			     FAST = FAST_, WIDTH = WIDTH_ ? WIDTH_ : THREADS_, WARPS = (THREADS_ + 31) / 32;
 };
 /* Values of order.def, as matcher/row.h numbers them. */
 enum { INNER_SWAP, INNER_LEFT, INNER_PAIRS };
@@ -27,7 +27,7 @@ enum { BLOCK_ONEWARP, BLOCK_FIRSTDESC, BLOCK_FIRSTASC, BLOCK_SERIAL, BLOCK_HALVI
 /* Which elements a thread takes, in terms of parts and single ones. */
 template <class O, int COLS> struct stretch {
 	int base, parts, single, singles;
-	enum { PER = O::VEC - O::PART, STRIDE = O::CONTIGUOUS ? 1 : O::THREADS };
+	static constexpr int PER = O::VEC < O::PART ? 0 : O::VEC - O::PART, STRIDE = O::CONTIGUOUS ? 1 : O::THREADS;
 
 	__device__ __forceinline__ stretch(int t)
 	{
@@ -35,7 +35,7 @@ template <class O, int COLS> struct stretch {
 			const int groups = COLS >> O::VEC;
 
 			base = t << O::VEC;
-			parts = (groups > t ? (groups - t - 1) / O::THREADS + 1 : 0) << (O::CONTIGUOUS ? 0 : PER);
+			parts = (groups > t ? (groups - t - 1) / O::THREADS + 1 : 0) << PER;
 			single = (groups << O::VEC) + t;
 			singles = single < COLS ? (COLS - single - 1) / O::THREADS + 1 : 0;
 		} else {
@@ -54,8 +54,8 @@ template <class O, int COLS> struct stretch {
 	{
 		if (O::CONTIGUOUS)
 			return base + (k << O::PART);
-		return base + ((k >> (PER < 0 ? 0 : PER)) * O::THREADS << O::VEC) +
-		       ((k & ((1 << (PER < 0 ? 0 : PER)) - 1)) << O::PART);
+		return base + ((k >> PER) * O::THREADS << O::VEC) +
+		       ((k & ((1 << PER) - 1)) << O::PART);
 	}
 };
 
@@ -72,7 +72,7 @@ template <class O, class A, class X, int COLS> struct sum {
 	}
 	AF_FN T part(const X &e, T acc, int i)
 	{
-		enum { N = 1 << O::PART, FIRST = O::INNER != INNER_LEFT };
+		constexpr int N = 1 << O::PART, FIRST = O::INNER != INNER_LEFT;
 		T t;
 
 		if (N == 1)
@@ -94,7 +94,7 @@ template <class O, class A, class X, int COLS> struct sum {
 	/* What logical thread t adds up. */
 	AF_FN T thread(const X &e, int t)
 	{
-		enum { N = O::ACC };
+		constexpr int N = O::ACC;
 		const stretch<O, COLS> w(t);
 		int full = w.parts / N * N;
 		T acc[N];
@@ -261,10 +261,9 @@ template <class S> __device__ __forceinline__ typename S::T halved(typename S::T
 	return lanes_joined<S>(lane < n ? s[lane] : S::none(), n, false);
 }
 
-/* In every thread of the group. s: shared memory of this reduction for shares<O>::N states. */
+/* In every thread of the group. shared: of this reduction (gen_plan.c says how much). */
 template <class O> struct shares {
-	enum { EACH = O::BLOCK == BLOCK_HALVING || O::BLOCK == BLOCK_ALL,
-	       N = EACH ? O::THREADS + O::THREADS / O::WIDTH : 32 };
+	static constexpr bool EACH = O::BLOCK == BLOCK_HALVING || O::BLOCK == BLOCK_ALL;
 };
 template <class O, class S, class G, class X>
 __device__ __forceinline__ typename S::T along_row(const G &me, const X &e, char *shared)
@@ -309,7 +308,7 @@ __device__ __forceinline__ typename S::T along_row(const G &me, const X &e, char
 		me.sync();
 		return s[0];
 	}
-	enum { GROUPS = O::THREADS / O::WIDTH };
+	constexpr int GROUPS = O::THREADS / O::WIDTH;
 	T *of = s + O::THREADS;
 #pragma unroll 1
 	for (int g = me.rank / 32; g < GROUPS; g += me.size / 32) {

@@ -320,7 +320,10 @@ unsigned gen_shapes(const struct gen *g, unsigned max_shmem, struct gen_shape *s
 		/* Many: several blocks beside each other, so that one loads while others add up. */
 		t = chunks <= 512 ? 256 : chunks <= 2048 ? 512 : 1024;
 		s[n] = (struct gen_shape){.threads = t, .suffix = 'm'};
-		s[n].blocks = t == 256 ? 4 : t == 512 ? (chunks <= 1024 ? 3 : 2) : 1;
+		/* As many as leave a thread the registers that it wants. */
+		s[n].blocks = t == 256   ? 4
+			      : t == 512 ? (chunks <= 1024 && g->vec == 8 && g->nphase == 2 ? 3 : 2)
+					 : 1;
 		while (s[n].blocks > 1 && s[n].blocks * g->group_bytes > max_shmem)
 			s[n].blocks--;
 		n++;

@@ -194,7 +194,7 @@ template <class I> struct t_int {
 	AF_FN T SUB(T a, T b) { return (T)((uint64_t)a - (uint64_t)b); }
 	AF_FN T MUL(T a, T b) { return (T)((uint64_t)a * (uint64_t)b); }
 	AF_FN T NEG(T a) { return (T)(0 - (uint64_t)a); }
-	AF_FN T ABS(T a) { return a < 0 ? NEG(a) : a; }
+	AF_FN T ABS(T a) { return lowest() != 0 && a < 1 && a != 0 ? NEG(a) : a; }
 	AF_FN T MIN(T a, T b) { return a < b ? a : b; }
 	AF_FN T MAX(T a, T b) { return a > b ? a : b; }
 	AF_FN T MIN_NAN(T a, T b) { return MIN(a, b); }

@@ -4,7 +4,7 @@
 # comes from that one PTX: nothing here depends on the architecture, and it builds in a third of the time.
 FUSED_ARCH := -gencode 'arch=compute_80,code=[sm_80,sm_90,sm_100,compute_80]'
 FUSED_BYTES_MAX := 16777216
-FUSED_KERNELS := $(wildcard fused/*.cuh fused/*.inc fused/*.def) fused/device.h fused/fields.h \
+FUSED_KERNELS := $(filter-out fused/gen_%,$(wildcard fused/*.cuh fused/*.inc fused/*.def)) fused/device.h fused/fields.h \
 	fused/add_rmsnorm.h fused/silu_mul.h fused/check.h
 
 # Compressed by LZ4, which older drivers read too.

@@ -169,7 +169,8 @@ uint8_t row_flag(struct row *r, uint8_t v, uint8_t flags)
 struct row_order row_usual_order(unsigned threads)
 {
 	return (struct row_order){.threads = (uint16_t)threads,
-				  .block = threads > 32 ? ORDER_block_FIRSTDESC : ORDER_block_ONEWARP};
+				  .block = threads > 32 ? ORDER_block_FIRSTDESC
+							: ORDER_block_ONEWARP};
 }
 
 static int64_t one_dim(int64_t n, int64_t size[1])
@@ -274,7 +275,8 @@ void row_softmax(struct row *r, enum dtype t, int64_t rows, int64_t cols)
 	in = row_dense(r, t, 0), mask = row_dense(r, t, 0), out = row_dense(r, t, 0);
 	v = row_cast(r, DT_f32, row_load(r, in, 0));
 	v = row_cast(r, t, row_op(r, ROW_MUL, v, row_f32(r, 0.125f), 0));
-	v = row_op(r, ROW_ADD, row_cast(r, DT_f32, v), row_cast(r, DT_f32, row_load(r, mask, 0)), 0);
+	v = row_op(r, ROW_ADD, row_cast(r, DT_f32, v), row_cast(r, DT_f32, row_load(r, mask, 0)),
+		   0);
 	v = row_cast(r, DT_f32, row_cast(r, t, v));
 	e = row_op(r, ROW_SUB, v, row_reduce(r, ROW_ROWMAX, v, 0, &o), 0);
 	e = row_op(r, ROW_EXP, e, 0, 0);
@@ -300,11 +302,13 @@ void row_rope(struct row *r, enum dtype t, int64_t batch, int64_t heads, int64_t
 		o->stride[0] = seq * o->stride[2];
 	}
 	x = row_load(r, q, 0);
-	v = row_op(r, ROW_MUL, row_cast(r, DT_f32, x), row_cast(r, DT_f32, row_load(r, cosine, 0)), 0);
+	v = row_op(r, ROW_MUL, row_cast(r, DT_f32, x), row_cast(r, DT_f32, row_load(r, cosine, 0)),
+		   0);
 	v = row_cast(r, t, v);
 	rotated = row_op(r, ROW_NEG, row_load(r, q, half), 0, 0);
 	rotated = row_moved(r, ROW_CAT, rotated, row_load(r, q, -half), half);
-	u = row_op(r, ROW_MUL, row_cast(r, DT_f32, rotated), row_cast(r, DT_f32, row_load(r, sine, 0)), 0);
+	u = row_op(r, ROW_MUL, row_cast(r, DT_f32, rotated),
+		   row_cast(r, DT_f32, row_load(r, sine, 0)), 0);
 	u = row_cast(r, t, u);
 	v = row_op(r, ROW_ADD, row_cast(r, DT_f32, v), row_cast(r, DT_f32, u), 0);
 	row_store(r, out, row_cast(r, t, v), 0);

@@ -41,9 +41,9 @@ void row_rope(struct row *r, enum dtype t, int64_t batch, int64_t heads, int64_t
 void row_random(struct row *r, uint64_t seed);
 
 /*
- * Where operands lie: gives each its addresses behind each other from base on, with the offsets that
- * their alignment (1 << align) allows and no more; bytes before and behind each of the strides'
- * reach are its own. The end of all.
+ * Where operands lie: gives each its addresses behind each other from base on, with the offsets
+ * that their alignment (1 << align) allows and no more; bytes before and behind each of the
+ * strides' reach are its own. The end of all.
  */
 uint64_t row_place(struct row *r, uint64_t base, uint64_t seed);
 /* Bytes that an operand reaches from addr on (lo may be negative). */
