@@ -220,6 +220,7 @@ int gen_rows_text(FILE *f, const struct gen *g, unsigned max_shmem)
 		"(int64_t)gridDim.x * groups) {\n"
 		"\t\tROW w(p, r);\n\n",
 		g->vec, (long long)gen_chunks(g), g->group_bytes);
+	fprintf(f, "\t\t(void)at, (void)kept;\n");
 	row_loop(f, g);
 	fprintf(f, "\t\tme.sync(); /* the next row takes the same shared memory */\n\t}\n}\n");
 	for (unsigned i = 0; i < gen_shapes(g, max_shmem, shape); i++)

@@ -311,6 +311,16 @@ __device__ __forceinline__ double odd(int64_t v)
 	return __dmul_rn((double)((v >> 11) | ((v & 0x7ff) != 0)), 2048.0);
 }
 
+/* An integer on its way to a float: gcc takes what came from a float as the float's whole part, which
+ * may be -0. */
+template <class I> __device__ __forceinline__ I solid(I v)
+{
+#if AF_SOFTGPU
+	asm("" : "+r"(v));
+#endif
+	return v;
+}
+
 /* Between types, as matcher/row.def says of CAST. By way of float or double, which hold both sides. */
 template <class TO, class FROM, bool FTZ> struct cast;
 #define AF_CAST(to, from, expression)                                                              \
@@ -322,18 +332,18 @@ template <class TO, class FROM, bool FTZ> struct cast;
 	AF_CAST(t_f64, t_##name, (double)name::load(a))                                            \
 	AF_CAST(t_##name, t_f32<false>, name::round(t_f32<FTZ>::z(a)))                             \
 	AF_CAST(t_##name, t_f64, name::round(odd(a)))                                              \
-	AF_CAST(t_##name, t_i64, name::round(odd(odd((int64_t)a))))                                \
+	AF_CAST(t_##name, t_i64, name::round(odd(odd(solid((int64_t)a)))))                                \
 	AF_CAST(t_bool, t_##name, name::load(a) != 0.0f)                                           \
 	AF_CAST(t_##name, t_bool, name::round(a ? 1.0f : 0.0f))                                    \
 	AF_CAST_INTO(i32, name) AF_CAST_INTO(i16, name) AF_CAST_INTO(i8, name) AF_CAST_INTO(u8, name) \
 	AF_CAST(t_i64, t_##name, whole<int64_t>((double)name::load(a)))
 #define AF_CAST_INTO(i, name)                                                                      \
 	AF_CAST(t_##i, t_##name, whole<typename t_##i::T>((double)name::load(a)))                  \
-	AF_CAST(t_##name, t_##i, name::round(odd((double)a)))
+	AF_CAST(t_##name, t_##i, name::round(odd((double)solid(a))))
 #define AF_CAST_SMALLS(to, from) AF_CAST(t_##to, t_##from, to::round(from::load(a)))
 #define AF_CAST_INT(i)                                                                             \
-	AF_CAST(t_f32<false>, t_##i, (float)a)                                                     \
-	AF_CAST(t_f64, t_##i, (double)a)                                                           \
+	AF_CAST(t_f32<false>, t_##i, (float)solid(a))                                                     \
+	AF_CAST(t_f64, t_##i, (double)solid(a))                                                           \
 	AF_CAST(t_##i, t_f32<false>, whole<typename t_##i::T>((double)t_f32<FTZ>::z(a)))           \
 	AF_CAST(t_##i, t_f64, whole<typename t_##i::T>(a))                                         \
 	AF_CAST(t_bool, t_##i, a != 0)                                                             \

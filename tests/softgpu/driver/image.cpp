@@ -56,8 +56,7 @@ bool compiled_load(const char *p)
 		fprintf(stderr, "softgpu: %s\n", dlerror());
 		fine = false;
 	}
-	if (fd >= 0)
-		close(fd);
+	/* Left open: by a name that it knows, dlopen would answer the library that had it before. */
 	return loaded[hash] = fine;
 }
 
