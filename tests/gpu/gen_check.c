@@ -3,11 +3,12 @@
  * Random row programs: generated, compiled and run, and every byte compared with the same program
  * run statement by statement (row_reference.cuh).
  *
- *   gen_check [-s FIRST] [-n COUNT] [-b BATCH] [-v] [-w DIR | -r DIR] [REFERENCE]
+ *   gen_check [-s FIRST] [-n COUNT] [-b BATCH] [-v] [-a CC] [-w DIR | -r DIR] [REFERENCE]
  *
  *   -s, -n   seeds; a failure names its own, to be run alone with -n 1
  *   -b       programs compiled in one text
  *   -w, -r   no GPU: only keep the images in DIR; take them from there (no compiler here)
+ *   -a       compute capability * 10 to compile for with -w (default 90)
  *   REFERENCE  row_reference.fatbin (default: where the program is)
  *
  * AUTOFUSE_NVRTC names the compiler; else it is found as the library finds it.
@@ -41,7 +42,7 @@ struct one {
 
 static struct {
 	uint64_t first;
-	unsigned count, batch;
+	unsigned count, batch, cc;
 	bool verbose;
 	const char *write, *read;
 	struct nvrtc nvrtc;
@@ -51,7 +52,7 @@ static struct {
 	unsigned char *start, *end[2]; /* ROOM bytes each */
 	unsigned ran, refused, unfit, failed, kernels[256];
 	double compiled_s;
-} t = {.first = 1, .count = 200, .batch = 24};
+} t = {.first = 1, .count = 200, .batch = 24, .cc = 90};
 
 static uint64_t next(uint64_t *s)
 {
@@ -77,7 +78,7 @@ static bool prepare(struct one *p, uint64_t seed)
 	p->seed = seed;
 	p->d = (struct fused_device){.sm_count = SM, .max_shmem = SHMEM};
 	if (seed % 4 == 0)
-		p->d.max_shmem = 1500 + 500 * (unsigned)(seed % 9); /* rows are soon too long */
+		p->d.max_shmem = 700 + 300 * (unsigned)(seed % 5); /* rows are soon too long */
 	row_random(&p->r, seed);
 	p->end = row_place(&p->r, BASE, seed);
 	if (p->end - BASE > ROOM - 4096)
@@ -224,7 +225,8 @@ static void run_generated(const struct one *p, struct row *r, CUmodule module)
 		return;
 	}
 	if (t.verbose)
-		printf("# seed %llu: %s %u x %u\n", (unsigned long long)p->seed, l.kernel, l.grid[0], l.block[0]);
+		printf("# seed %llu: %s %u x %u\n", (unsigned long long)p->seed, l.kernel,
+		       l.grid[0], l.block[0]);
 	f = gpu_function(module, l.kernel);
 	GPU(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 			       (int)p->d.max_shmem));
@@ -328,8 +330,8 @@ static void *image_of(const struct one *p, unsigned n)
 		return image;
 	}
 	text = text_of(p, n);
-	if (nvrtc_compile(&t.nvrtc, text, gpu.cc ? (unsigned)gpu.cc : 90, &image, &bytes, &log, why,
-			  sizeof(why))) {
+	if (nvrtc_compile(&t.nvrtc, text, gpu.cc ? (unsigned)gpu.cc : t.cc, &image, &bytes, &log,
+			  why, sizeof(why))) {
 		printf("# seeds %llu and on: %s\n%s\n", (unsigned long long)p->seed, why,
 		       log ? log : "");
 		f = fopen("gen_check.failed.cu", "w");
@@ -394,7 +396,7 @@ int main(int argc, char **argv)
 	char self[4096], path[4200];
 	unsigned n = 0;
 
-	for (int c; (c = getopt(argc, argv, "s:n:b:w:r:v")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "s:n:b:a:w:r:v")) != -1;) {
 		if (c == 's')
 			t.first = strtoull(optarg, NULL, 10);
 		else if (c == 'n')
@@ -402,6 +404,8 @@ int main(int argc, char **argv)
 		else if (c == 'b')
 			t.batch = (unsigned)atoi(optarg) < BATCH_MAX ? (unsigned)atoi(optarg)
 								     : BATCH_MAX;
+		else if (c == 'a')
+			t.cc = (unsigned)atoi(optarg);
 		else if (c == 'w')
 			t.write = optarg;
 		else if (c == 'r')

@@ -12,3 +12,9 @@ $(GPU_DIR)/gen_check: $(O)/obj/tests/gpu/gen_check.o $(GEN_TEST_OBJ) $(GPU_BASE_
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
 $(call softgpu_companion,$(GPU_DIR)/gen_check,tests/gpu/gen_check.softgpu.cpp)
 GPU_PROGRAMS += $(GPU_DIR)/gen_check $(GPU_DIR)/gen_check.softgpu.so $(GPU_DIR)/row_reference.fatbin
+
+$(GPU_DIR)/gen_bench: $(O)/obj/tests/gpu/gen_bench.o $(GEN_TEST_OBJ) $(GPU_BASE_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
+GPU_PROGRAMS += $(GPU_DIR)/gen_bench

@@ -313,7 +313,7 @@ void row_random(struct row *r, uint64_t seed)
 
 	for (unsigned i = 0; i < 8; i++)
 		below(&x, 2);
-	kind = below(&x, 6);
+	kind = (unsigned)PICK(&x, 0, 1, 2, 3, 3, 4, 4, 5, 5);
 	if (kind == 0) {
 		size[0] = PICK(&x, 1, 7, 64, 300, 1000, 2049, 5000);
 		row_begin(r, 1, size, 1);
