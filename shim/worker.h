@@ -28,7 +28,8 @@ struct worker {
 };
 
 /* One for device memory of checks and their results, one for probes (each waits for a child), one
- * for what stands beside graphs, one for kernels that are compiled (each waits for a child, too). */
+ * for what stands beside graphs, one for kernels that are compiled (each waits for a child, too).
+ */
 extern struct worker worker_device, worker_probe, worker_graph, worker_build;
 
 /* Queues a job. -1 if the thread cannot be started; the job is then the caller's again. */

@@ -8,6 +8,7 @@
  *   -s, -n   seeds; a failure names its own, to be run alone with -n 1
  *   -b       programs compiled in one text
  *   -w, -r   no GPU: only keep the images in DIR; take them from there (no compiler here)
+ *   -x       instead of random programs, all 16-bit numbers through all functions and casts
  *   -a       compute capability * 10 to compile for with -w (default 90)
  *   REFERENCE  row_reference.fatbin (default: where the program is)
  *
@@ -43,7 +44,7 @@ struct one {
 static struct {
 	uint64_t first;
 	unsigned count, batch, cc;
-	bool verbose;
+	bool verbose, sixteen;
 	const char *write, *read;
 	struct nvrtc nvrtc;
 	CUfunction reference;
@@ -51,6 +52,8 @@ static struct {
 	size_t value_bytes, scratch_bytes;
 	unsigned char *start, *end[2]; /* ROOM bytes each */
 	unsigned ran, refused, unfit, failed, kernels[256];
+	bool all_inputs;
+	uint16_t divisor;
 	double compiled_s;
 } t = {.first = 1, .count = 200, .batch = 24, .cc = 90};
 
@@ -165,6 +168,13 @@ static void fill(uint64_t at, enum dtype type, void *arg)
 	memcpy(t.start + at, &v, dtype_bytes(type));
 }
 
+static void in_order(uint64_t at, enum dtype type, void *arg)
+{
+	uint16_t *n = arg, v = (*n)++;
+
+	memcpy(t.start + at, &v, 2);
+}
+
 /* The software GPU's NaNs are a host's: any is as good as another. */
 static void plain_nan(uint64_t at, enum dtype type, void *arg)
 {
@@ -266,8 +276,16 @@ static void run(const struct one *p, CUmodule module)
 
 		memcpy(t.start + i, &v, 8);
 	}
-	for (unsigned i = 0; i < p->r.noperand; i++)
-		each(&p->r, &p->r.operand[i], BASE, fill, &s);
+	for (unsigned i = 0; i < p->r.noperand; i++) {
+		uint16_t from = t.divisor, zero = 0;
+
+		/* The numbers of one operand in order, those of the other begin elsewhere:
+		 * canonical programs may have either first, and both have all. */
+		if (t.all_inputs && p->r.operand[i].use & ROW_READ)
+			each(&p->r, &p->r.operand[i], BASE, in_order, i ? &from : &zero);
+		else
+			each(&p->r, &p->r.operand[i], BASE, fill, &s);
+	}
 	for (unsigned k = 0; k < 2; k++) {
 		row_copy(&r, &p->r);
 		for (unsigned i = 0; i < r.noperand; i++)
@@ -390,13 +408,43 @@ static void open_all(const char *path)
 	t.program = gpu_alloc(sizeof(struct row));
 }
 
+/* All of them; for DIV, many divisors for each. */
+static int sixteen(void)
+{
+	enum { DIVISORS = 48 };
+	static struct one p[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		p[i].d = (struct fused_device){.sm_count = SM, .max_shmem = SHMEM};
+		p[i].seed = i;
+		row_sixteen(&p[i].r, i ? DT_f16 : DT_bf16);
+		p[i].end = row_place(&p[i].r, BASE, 0);
+		row_canon(&p[i].r);
+		if (row_check(&p[i].r) != REASON_NONE)
+			t.failed++;
+	}
+	void *image = image_of(p, 2);
+	CUmodule module;
+
+	if (image && !t.write) {
+		GPU(cuModuleLoadData(&module, image));
+		for (unsigned i = 0; i < 2 * DIVISORS; i++) {
+			t.all_inputs = true;
+			t.divisor = (uint16_t)(i / 2 < 16 ? 0x3c00 + 0x80 * i : 0x9e37 * i);
+			run(&p[i % 2], module);
+		}
+	}
+	printf("# %u runs\n%s 1 - 16-bit numbers\n1..1\n", t.ran, t.failed ? "not ok" : "ok");
+	return t.failed != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct one one[BATCH_MAX];
 	char self[4096], path[4200];
 	unsigned n = 0;
 
-	for (int c; (c = getopt(argc, argv, "s:n:b:a:w:r:v")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "s:n:b:a:w:r:vx")) != -1;) {
 		if (c == 's')
 			t.first = strtoull(optarg, NULL, 10);
 		else if (c == 'n')
@@ -404,19 +452,25 @@ int main(int argc, char **argv)
 		else if (c == 'b')
 			t.batch = (unsigned)atoi(optarg) < BATCH_MAX ? (unsigned)atoi(optarg)
 								     : BATCH_MAX;
+		else if (c == 'x')
+			t.sixteen = true;
 		else if (c == 'a')
 			t.cc = (unsigned)atoi(optarg);
 		else if (c == 'w')
 			t.write = optarg;
 		else if (c == 'r')
 			t.read = optarg;
-		else
+		else if (c == 'v')
 			t.verbose = true;
+		else
+			return 2;
 	}
 	snprintf(self, sizeof(self), "%s", argv[0]);
 	snprintf(path, sizeof(path), "%s/row_reference.fatbin", dirname(self));
 	open_all(optind < argc ? argv[optind] : path);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (t.sixteen)
+		return sixteen();
 	for (uint64_t seed = t.first; seed < t.first + t.count; seed++) {
 		bool twice = false;
 

@@ -314,6 +314,38 @@ void row_rope(struct row *r, enum dtype t, int64_t batch, int64_t heads, int64_t
 	row_store(r, out, row_cast(r, t, v), 0);
 }
 
+void row_sixteen(struct row *r, enum dtype t)
+{
+	static const enum dtype to[] = {DT_f32, DT_f64, DT_f16, DT_bf16, DT_e4m3, DT_e5m2,
+					DT_i64, DT_i32, DT_i16, DT_i8,   DT_u8,   DT_bool};
+	int64_t size[1];
+	unsigned in, by;
+	uint8_t x, v;
+
+	row_begin(r, (unsigned)one_dim(65536, size), size, 1);
+	in = row_dense(r, t, 0), by = row_dense(r, t, 0);
+	x = row_load(r, in, 0);
+	row_store(r, row_dense(r, t, 0), row_op(r, ROW_EXP, x, 0, 0), 0);
+	row_store(r, row_dense(r, t, 0), row_op(r, ROW_RCP, x, 0, 0), 0);
+	row_store(r, row_dense(r, t, 0), row_op(r, ROW_NEG, x, 0, 0), 0);
+	row_store(r, row_dense(r, t, 0), row_op(r, ROW_ABS, x, 0, 0), 0);
+	row_store(r, row_dense(r, t, 0), row_op(r, ROW_DIV, x, row_load(r, by, 0), 0), 0);
+	for (unsigned i = 0; i < sizeof(to) / sizeof(*to); i++)
+		if (to[i] != t)
+			row_store(r, row_dense(r, to[i], 0), row_cast(r, to[i], x), 0);
+	/* Halfway cases: a quarter of a step up and down, and half of one. */
+	v = row_cast(r, DT_f32, x);
+	for (unsigned i = 0; i < 3; i++) {
+		float by_much =
+			1.0f + (t == DT_bf16 ? 0.00390625f : 0.00048828125f) * (float)(i + 1) / 2;
+		uint8_t moved = row_op(r, ROW_MUL, v, row_f32(r, by_much), 0);
+
+		row_store(r, row_dense(r, t, 0), row_cast(r, t, moved), 0);
+		row_store(r, row_dense(r, DT_e4m3, 0), row_cast(r, DT_e4m3, moved), 0);
+		row_store(r, row_dense(r, DT_e5m2, 0), row_cast(r, DT_e5m2, moved), 0);
+	}
+}
+
 void row_reach(const struct row *r, const struct row_operand *o, int64_t *lo, int64_t *hi)
 {
 	*lo = 0;

@@ -40,6 +40,10 @@ void row_rope(struct row *r, enum dtype t, int64_t batch, int64_t heads, int64_t
 /* A random one, always the same for a seed; it passes row_check once addresses are set. */
 void row_random(struct row *r, uint64_t seed);
 
+/* All 65,536 values of a 16-bit type through everything that there is for it: EXP, RCP, NEG, ABS,
+ * casts to every type and, from f32, back; DIV by what the second operand holds. */
+void row_sixteen(struct row *r, enum dtype t);
+
 /*
  * Where operands lie: gives each its addresses behind each other from base on, with the offsets
  * that their alignment (1 << align) allows and no more; bytes before and behind each of the
