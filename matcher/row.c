@@ -48,9 +48,15 @@ bool row_is_elementwise(const struct row *r)
 		    s->code == ROW_CAT || s->shift)
 			return false;
 	}
-	for (unsigned i = 0; i < r->noperand; i++)
-		if (r->operand[i].step && r->operand[i].width != r->cols)
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct row_operand *o = &r->operand[i];
+
+		if (o->step && o->width != r->cols)
 			return false;
+		/* What one column stores, others load before. */
+		if (!o->step && r->cols > 1 && o->use == (ROW_READ | ROW_WRITE))
+			return false;
+	}
 	return true;
 }
 
@@ -58,6 +64,20 @@ bool row_is_flat(const struct row *r)
 {
 	return r->ndim == 1 && r->cols == 1;
 }
+
+struct operand row_operand_box(const struct row *r, const struct row_operand *o)
+{
+	struct operand b = {.addr = o->addr, .dtype = o->dtype};
+
+	for (unsigned i = 0; i < r->ndim; i++) {
+		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
+		b.stride[b.ndim++] = o->stride[i];
+	}
+	b.size[b.ndim] = o->width;
+	b.stride[b.ndim++] = o->step;
+	return b;
+}
+_Static_assert((int)ROW_MAX_DIMS < (int)OP_MAX_DIMS, "columns need a dimension, too");
 
 void row_copy(struct row *to, const struct row *from)
 {
@@ -122,8 +142,11 @@ int row_print(const struct row *r, char *text, size_t size)
 		    dtype_name(o->dtype), o->addr);
 		for (unsigned d = 0; d < r->ndim; d++)
 			put(&t, " %" PRId64, o->stride[d]);
-		put(&t, " step %" PRId64 " width %" PRId64 " align %u\n", o->step, o->width,
+		put(&t, " step %" PRId64 " width %" PRId64 " align %u", o->step, o->width,
 		    1u << o->align);
+		if (!row_operand_kept_whole(o))
+			put(&t, " keep 0x%" PRIx64 " .. 0x%" PRIx64, o->keep.lo, o->keep.hi);
+		put(&t, "\n");
 	}
 	for (unsigned i = 0; i < r->nstmt; i++)
 		put_stmt(&t, r, i);

@@ -121,8 +121,11 @@ struct row_operand {
 					 negative */
 	int64_t step;                 /* bytes between columns; 0: one element for all columns */
 	int64_t width;                /* columns it has: usually row->cols; 1 where step is 0 */
-	uint8_t dtype;                /* enum dtype */
-	uint8_t use;                  /* enum row_use */
+	/* Only bytes lo .. hi - 1 of it are stored (whole elements; the others will have been
+	 * overwritten); 0, 0: all. Loads do not mind. */
+	struct range keep;
+	uint8_t dtype; /* enum dtype */
+	uint8_t use;   /* enum row_use */
 	/* 2^align bytes divide the address of column 0 of every row (addr and all strides); at most
 	 * ROW_MAX_ALIGN. In a program of one dimension and one column, where stride[0] is one
 	 * element, that of addr alone: the elements are one run. */
@@ -193,8 +196,15 @@ static inline bool row_code_reduces(enum row_code c)
 }
 
 int64_t row_rows(const struct row *r);
-/* Does every element depend on nothing but the elements in its own place? (no reduction, SHIFT,
- * PAIR, CAT or shift) */
+/* An operand as a box, broadcast dimensions once. */
+struct operand row_operand_box(const struct row *r, const struct row_operand *o);
+static inline bool row_operand_kept_whole(const struct row_operand *o)
+{
+	return !o->keep.hi;
+}
+/* Does every element depend on nothing but the elements in its own place, and does nothing that it
+ * stores lie where other columns load? (No reduction, SHIFT, PAIR, CAT or shift; all operands as
+ * wide as the row; none that all columns share both read and written.) */
 bool row_is_elementwise(const struct row *r);
 /* ndim 1 and cols 1, as above. */
 bool row_is_flat(const struct row *r);
@@ -223,9 +233,9 @@ void row_canon(struct row *r);
 /*
  * Hash of everything that generated code may depend on, of a canonical program: statements (without
  * member), types, flags, orders, ndim; of operands dtype, use, align, which strides are 0, step
- * (0, one element, other), whether width is cols; cols where columns matter (not
- * row_is_elementwise; otherwise only whether it is 1). Not: addr, size[], strides, the numbers imm.
- * Never 0.
+ * (0, one element, other), whether width is cols, whether all is kept; cols where columns matter
+ * (not row_is_elementwise; otherwise only whether it is 1). Not: addr, size[], strides, the numbers
+ * imm. Never 0.
  */
 uint64_t row_hash(const struct row *r);
 

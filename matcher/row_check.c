@@ -214,13 +214,39 @@ static bool stmts_fit(const struct row *r)
 	return true;
 }
 
+/* What of an operand is stored. */
+static struct operand kept_box(const struct row *r, const struct row_operand *o)
+{
+	struct operand b;
+
+	if (row_operand_kept_whole(o))
+		return row_operand_box(r, o);
+	operand_dense(&b, ROLE_NONE, ACCESS_WRITE, DT_u8, o->keep.lo, 0,
+		      (int64_t)(o->keep.hi - o->keep.lo));
+	return b;
+}
+
+/* Is what is kept some elements of a run? */
+static bool kept_fits(const struct row *r, const struct row_operand *o)
+{
+	const struct operand b = row_operand_box(r, o);
+	const struct range all = operand_range(&b);
+	const unsigned bytes = dtype_bytes(o->dtype);
+
+	if (row_operand_kept_whole(o))
+		return !o->keep.lo;
+	return all.lo <= o->keep.lo && o->keep.lo < o->keep.hi && o->keep.hi <= all.hi &&
+	       operand_covers(&b, all) && !((o->keep.lo - all.lo) % bytes) &&
+	       !((all.hi - o->keep.hi) % bytes);
+}
+
 static bool operands_fit(const struct row *r)
 {
 	for (unsigned i = 0; i < r->noperand; i++) {
 		const struct row_operand *o = &r->operand[i];
 
 		if (!dtype_bytes(o->dtype) || o->width < 1 || o->width > r->cols ||
-		    (!o->step && o->width != 1) || o->align > ROW_MAX_ALIGN)
+		    (!o->step && o->width != 1) || o->align > ROW_MAX_ALIGN || !kept_fits(r, o))
 			return false;
 	}
 	return true;
@@ -240,24 +266,10 @@ static bool sizes_fit(const struct row *r)
 	return true;
 }
 
-static struct operand box_of(const struct row *r, const struct row_operand *o)
-{
-	struct operand b = {.addr = o->addr, .dtype = o->dtype};
-
-	for (unsigned i = 0; i < r->ndim; i++) {
-		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
-		b.stride[b.ndim++] = o->stride[i];
-	}
-	b.size[b.ndim] = o->width;
-	b.stride[b.ndim++] = o->step;
-	return b;
-}
-_Static_assert((int)ROW_MAX_DIMS < (int)OP_MAX_DIMS, "columns need a dimension, too");
-
 /* Do all rows and columns have bytes of their own? No in doubt. */
 static bool own_bytes(const struct row *r, const struct row_operand *o)
 {
-	struct operand b = box_of(r, o);
+	struct operand b = row_operand_box(r, o);
 	int64_t inside = dtype_bytes(o->dtype);
 
 	for (unsigned d = 0; d < r->ndim; d++)
@@ -316,11 +328,12 @@ static enum reason memory_fits(const struct row *r)
 			return REASON_OVERLAP;
 		if (!o->step && r->cols > 1 && r->stmt[r->stmt[at].arg[0]].span & ROW_SPAN_COLS)
 			return REASON_SHAPE;
-		mine = box_of(r, o);
+		mine = kept_box(r, o);
 		for (unsigned k = 0; k < r->noperand; k++) {
 			if (k == i || (!(r->operand[k].use & ROW_READ) && store_of(r, k) == -1))
 				continue;
-			other = box_of(r, &r->operand[k]);
+			other = r->operand[k].use & ROW_READ ? row_operand_box(r, &r->operand[k])
+							     : kept_box(r, &r->operand[k]);
 			if (operand_overlap(&mine, &other))
 				return REASON_OVERLAP;
 		}

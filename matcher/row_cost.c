@@ -69,6 +69,38 @@ static unsigned work_of(const struct row_stmt *s)
 	}
 }
 
+/*
+ * Which values must outlive a reduction: those needed in an earlier pass and in a later one. What
+ * is needed in later ones only is made there. level: reductions in front of a statement; those of
+ * its own pass count for what a reduction takes.
+ */
+static void keep(const struct row *r, const uint8_t *level, bool *kept)
+{
+	uint8_t first[ROW_MAX_STMTS], most[ROW_MAX_STMTS] = {0};
+
+	memset(first, 0xff, sizeof(first));
+	for (unsigned i = r->nstmt; i-- > 0;) {
+		const struct row_stmt *s = &r->stmt[i];
+		const bool reduces = row_code_reduces(s->code) && s->code != ROW_WELFORD_M2;
+		uint8_t when;
+
+		if (s->code == ROW_STORE || first[i] == 0xff || first[i] < level[i])
+			first[i] = level[i];
+		kept[i] = most[i] > first[i] && per_column(r, s);
+		when = reduces ? (uint8_t)(level[i] - 1) : first[i];
+		for (unsigned k = 0; k < 3; k++) {
+			const uint8_t a = s->arg[k];
+
+			if (a == ROW_NONE)
+				continue;
+			if (when < first[a])
+				first[a] = when;
+			if (when > most[a])
+				most[a] = when;
+		}
+	}
+}
+
 void row_cost(const struct row *r, struct row_cost *c)
 {
 	uint8_t level[ROW_MAX_STMTS], last[ROW_MAX_STMTS] = {0};
@@ -82,7 +114,8 @@ void row_cost(const struct row *r, struct row_cost *c)
 		if (o->use & ROW_READ)
 			c->read += operand_traffic(r, o);
 		if (o->use & ROW_WRITE)
-			c->written += operand_traffic(r, o);
+			c->written += row_operand_kept_whole(o) ? operand_traffic(r, o)
+								: o->keep.hi - o->keep.lo;
 	}
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];
@@ -94,16 +127,13 @@ void row_cost(const struct row *r, struct row_cost *c)
 				if (level[s->arg[k]] > level[i])
 					level[i] = level[s->arg[k]];
 			}
-		for (unsigned k = 0; k < 3; k++)
-			if (s->arg[k] != ROW_NONE && level[s->arg[k]] < level[i] &&
-			    per_column(r, &r->stmt[s->arg[k]]))
-				kept[s->arg[k]] = true;
 		if (row_code_reduces(s->code) && s->code != ROW_WELFORD_M2)
 			level[i]++;
 		if (level[i] + 1u > c->passes)
 			c->passes = level[i] + 1u;
 		c->work += per_column(r, s) || s->code == ROW_STORE ? work_of(s) : 0;
 	}
+	keep(r, level, kept);
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];
 
