@@ -23,17 +23,6 @@ static int body(FILE *f, const struct gen *g)
 	return gen_body(f, g, &goal);
 }
 
-/* Stores of an element a row: whoever has its first column. */
-static void row_stores(FILE *f, const struct gen *g, const char *first)
-{
-	const struct row *r = g->r;
-
-	for (unsigned i = 0; i < r->nstmt; i++)
-		if (g->live[i] && r->stmt[i].code == ROW_STORE && gen_row_store(g, i))
-			fprintf(f, "\t\t\tif (%s)\n\t\t\t\taf::store_one(w.p%u, %sv%u);\n", first,
-				r->stmt[i].at, "w.", r->stmt[i].arg[0]);
-}
-
 static void flat(FILE *f, const struct gen *g)
 {
 	fprintf(f,
@@ -88,7 +77,7 @@ static void cells(FILE *f, const struct gen *g)
 	}
 	fprintf(f,
 		"\t\t\tCHUNK<V> b;\n\n\t\t\tb.load(w, p, c);\n\t\t\tb.run(w, p, 0, c);\n\t\t}\n");
-	row_stores(f, g, "c == 0");
+	gen_row_stores(f, g, "c == 0");
 	fprintf(f, "\t}\n}\n");
 }
 

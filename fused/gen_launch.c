@@ -25,9 +25,16 @@ static unsigned fill(const struct gen *g, uint64_t *out)
 		out[n++] = r->imm[i];
 	if (!r->nimm)
 		out[n++] = 0;
+	for (unsigned i = 0; g->partial && i < r->noperand; i++) {
+		out[n++] = row_operand_kept_whole(&r->operand[i]) ? 0 : r->operand[i].keep.lo;
+		out[n++] =
+			row_operand_kept_whole(&r->operand[i]) ? UINT64_MAX : r->operand[i].keep.hi;
+	}
 	return n;
 }
-_Static_assert(ROW_MAX_OPERANDS *(2 + ROW_MAX_DIMS) + ROW_MAX_DIMS + 2 + ROW_MAX_IMM <= GEN_PARAMS,
+_Static_assert(ROW_MAX_OPERANDS *(4 + (int)ROW_MAX_DIMS) + (int)ROW_MAX_DIMS + 2 +
+			       (int)ROW_MAX_IMM <=
+		       (int)GEN_PARAMS,
 	       "parameters have no room");
 
 static int64_t up(int64_t n, int64_t by)

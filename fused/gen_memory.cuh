@@ -189,6 +189,26 @@ __device__ __forceinline__ void store_apart(char *p, int64_t col, int64_t step, 
 			store_one<E>(p + (col + i) * step, v.get(i));
 }
 
+/* Of what would be stored, the elements that begin in lo .. hi - 1. */
+template <class E, int N, int A>
+__device__ __forceinline__ void store_some(char *p, int64_t col, int64_t step, int64_t width, uint64_t lo,
+					   uint64_t hi, const pack<E, N> &v)
+{
+	const uint64_t at = (uint64_t)(p + col * step);
+
+	if (step == (int)sizeof(E) && col >= 0 && col + N <= width && at >= lo && at + N * sizeof(E) <= hi) {
+		store<E, N, A>(p, col, v);
+		return;
+	}
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		char *q = p + (col + i) * step;
+
+		if (col + i >= 0 && col + i < width && (uint64_t)q >= lo && (uint64_t)q < hi)
+			store_one<E>(q, v.get(i));
+	}
+}
+
 /* a / b for a >= 0, b > 0; 32 bits divide faster. */
 __device__ __forceinline__ int64_t divide(int64_t a, int64_t b)
 {

@@ -261,7 +261,13 @@ const char *gen_plan(struct gen *g, const struct row *r, unsigned max_shmem)
 	for (unsigned i = 0; i < r->nstmt; i++)
 		reduces |= g->live[i] && gen_reduces(r, i);
 	g->late = moves_in_place(r);
-	g->form = reduces || g->late                        ? GEN_ROWS
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct row_operand *o = &r->operand[i];
+
+		g->partial |= !row_operand_kept_whole(o);
+		g->scalar_in_place |= !o->step && r->cols > 1 && o->use == (ROW_READ | ROW_WRITE);
+	}
+	g->form = reduces || g->late || g->scalar_in_place  ? GEN_ROWS
 		  : row_is_flat(r) && row_is_elementwise(r) ? GEN_FLAT
 							    : GEN_CELLS;
 	g->vec = find_vec(g);

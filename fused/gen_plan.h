@@ -32,6 +32,8 @@ struct gen {
 	unsigned
 		shared[ROW_MAX_STMTS]; /* where: of kept values, and scratch of reductions; bytes */
 	unsigned group_bytes;          /* shared memory of a row, multiple of 16 */
+	bool partial;         /* of an operand not all is kept: the bounds are parameters */
+	bool scalar_in_place; /* ROWS: what all columns have loaded is stored */
 	bool late; /* ROWS: no store before all threads have loaded, as values move within the row
 		    */
 };
@@ -65,7 +67,7 @@ static inline bool gen_row_store(const struct gen *g, unsigned i)
 {
 	const struct row_operand *o = &g->r->operand[g->r->stmt[i].at];
 
-	return g->form != GEN_FLAT && !o->step;
+	return g->form != GEN_FLAT && !o->step && !g->varies[g->r->stmt[i].arg[0]];
 }
 /* Chunks of a row, ROWS and LONG. */
 static inline int64_t gen_chunks(const struct gen *g)

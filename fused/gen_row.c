@@ -73,9 +73,11 @@ void gen_row_text(FILE *f, const struct gen *g)
 
 	fprintf(f,
 		"struct PARAMS {\n\tuint64_t addr[%u];\n\tint64_t stride[%u], step[%u], size[%u], "
-		"rows, cols;\n"
-		"\tuint64_t imm[%u];\n};\n",
+		"rows, cols;\n\tuint64_t imm[%u]",
 		r->noperand, r->noperand * r->ndim, r->noperand, r->ndim, r->nimm ? r->nimm : 1u);
+	if (g->partial)
+		fprintf(f, ", keep[%u]", 2u * r->noperand);
+	fprintf(f, ";\n};\n");
 	fprintf(f, "struct ROW {\n");
 	for (unsigned i = 0; i < r->noperand; i++)
 		fprintf(f, "\tchar *p%u;\n", i);
@@ -94,4 +96,22 @@ void gen_row_text(FILE *f, const struct gen *g)
 				row_code_name((enum row_code)r->stmt[i].code),
 				gen_ops(&r->stmt[i], (enum dtype)r->stmt[i].type));
 	fprintf(f, "\t}\n};\n");
+}
+
+void gen_row_stores(FILE *f, const struct gen *g, const char *who)
+{
+	const struct row *r = g->r;
+
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const struct row_stmt *s = &r->stmt[i];
+
+		if (!g->live[i] || s->code != ROW_STORE || !gen_row_store(g, i))
+			continue;
+		fprintf(f, "\t\tif (%s", who);
+		if (!row_operand_kept_whole(&r->operand[s->at]))
+			fprintf(f,
+				" && (uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < p.keep[%u]",
+				s->at, 2u * s->at, s->at, 2u * s->at + 1);
+		fprintf(f, ")\n\t\t\taf::store_one(w.p%u, w.v%u);\n", s->at, s->arg[0]);
+	}
 }

@@ -137,17 +137,6 @@ static bool can_be_ahead(const struct gen *g, unsigned phase, const struct gen_g
 	return phase && load_bytes(g, phase) && !goal->late && g->form == GEN_ROWS;
 }
 
-/* Stores of an element a row. */
-static void row_stores(FILE *f, const struct gen *g)
-{
-	const struct row *r = g->r;
-
-	for (unsigned i = 0; i < r->nstmt; i++)
-		if (g->live[i] && r->stmt[i].code == ROW_STORE && gen_row_store(g, i))
-			fprintf(f, "\t\tif (me.rank == 0)\n\t\t\taf::store_one(w.p%u, w.v%u);\n",
-				r->stmt[i].at, r->stmt[i].arg[0]);
-}
-
 static void row_loop(FILE *f, const struct gen *g)
 {
 	struct gen_goal goal;
@@ -177,7 +166,9 @@ static void row_loop(FILE *f, const struct gen *g)
 					"\t\t\th%u.load(w, p, at);\n",
 					k, k, k);
 	}
-	row_stores(f, g);
+	if (g->scalar_in_place)
+		fprintf(f, "\t\tme.sync(); /* what is stored now others have loaded */\n");
+	gen_row_stores(f, g, "me.rank == 0");
 }
 
 static void kernel(FILE *f, const struct gen *g, const struct gen_shape *s)

@@ -11,6 +11,8 @@ enum { GEN_ROW_THREADS_LONG = 1024 };
 void gen_row_text(FILE *f, const struct gen *g);
 /* Statements that make the values of that level that are the same in all columns. */
 void gen_row_values(FILE *f, const struct gen *g, unsigned level, const char *w);
+/* Stores of an element a row, by the thread of which `who` holds. */
+void gen_row_stores(FILE *f, const struct gen *g, const char *who);
 /* Kernels. 0 or -1. */
 int gen_cells_text(FILE *f, const struct gen *g);
 int gen_rows_text(FILE *f, const struct gen *g, unsigned max_shmem);

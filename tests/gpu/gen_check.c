@@ -51,7 +51,7 @@ static struct {
 	CUdeviceptr memory[2], program, value, scratch;
 	size_t value_bytes, scratch_bytes;
 	unsigned char *start, *end[2]; /* ROOM bytes each */
-	unsigned ran, refused, unfit, failed, kernels[256];
+	unsigned ran, refused, partial, unfit, failed, kernels[256];
 	bool all_inputs;
 	uint16_t divisor;
 	double compiled_s;
@@ -73,6 +73,27 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
+/* Of some of what is stored only a part is kept, where row_check lets it be. */
+static void keep_part(struct row *r, uint64_t seed)
+{
+	for (unsigned i = 0; i < r->noperand; i++) {
+		struct row_operand *o = &r->operand[i];
+		uint64_t s = seed * 31 + i + 1, bytes = dtype_bytes((enum dtype)o->dtype), n;
+		int64_t lo, hi;
+
+		row_reach(r, o, &lo, &hi);
+		n = (uint64_t)(hi - lo) / bytes;
+		if (!(o->use & ROW_WRITE) || next(&s) % 5 || n < 3)
+			continue;
+		o->keep.lo = o->addr + (uint64_t)lo + (next(&s) >> 33) % (n / 2) * bytes;
+		o->keep.hi = o->addr + (uint64_t)hi - (next(&s) >> 33) % (n / 2) * bytes;
+		if (row_check(r) != REASON_NONE)
+			o->keep = (struct range){0, 0};
+		else
+			t.partial++;
+	}
+}
+
 /* A program that can be run, or false. */
 static bool prepare(struct one *p, uint64_t seed)
 {
@@ -88,6 +109,7 @@ static bool prepare(struct one *p, uint64_t seed)
 		t.refused++;
 		return false;
 	}
+	keep_part(&p->r, seed);
 	row_canon(&p->r);
 	if (!p->r.nstmt) { /* all of its stores are dead */
 		t.unfit++;
@@ -288,8 +310,15 @@ static void run(const struct one *p, CUmodule module)
 	}
 	for (unsigned k = 0; k < 2; k++) {
 		row_copy(&r, &p->r);
-		for (unsigned i = 0; i < r.noperand; i++)
-			r.operand[i].addr += t.memory[k] - BASE;
+		for (unsigned i = 0; i < r.noperand; i++) {
+			struct row_operand *o = &r.operand[i];
+
+			o->addr += t.memory[k] - BASE;
+			if (!row_operand_kept_whole(o)) {
+				o->keep.lo += t.memory[k] - BASE;
+				o->keep.hi += t.memory[k] - BASE;
+			}
+		}
 		GPU(cuMemcpyHtoD_v2(t.memory[k], t.start, bytes));
 		if (k)
 			run_generated(p, &r, module);
@@ -487,9 +516,10 @@ int main(int argc, char **argv)
 	batch(one, n);
 	printf("# %u programs run (%u of them elementwise, %u a row for a block, %u for many rows, "
 	       "%u for a warp, "
-	       "%u too long), %u refused by row_check, %u without a kernel; %.1f s of compiling\n",
+	       "%u too long), %u operands kept in part, %u refused by row_check, %u without a "
+	       "kernel; %.1f s of compiling\n",
 	       t.ran, t.kernels['c'], t.kernels['f'], t.kernels['m'], t.kernels['w'],
-	       t.kernels['l'], t.refused, t.unfit, t.compiled_s);
+	       t.kernels['l'], t.partial, t.refused, t.unfit, t.compiled_s);
 	printf("%s 1 - random row programs, seeds %llu to %llu\n1..1\n",
 	       t.failed || (!t.ran && !t.write) ? "not ok" : "ok", (unsigned long long)t.first,
 	       (unsigned long long)(t.first + t.count - 1));

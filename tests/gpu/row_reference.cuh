@@ -501,8 +501,11 @@ __device__ inline void run(const row *r, int64_t index, uint64_t *value, char *s
 		for (int64_t c = 0; c < cols; c++) {
 			int64_t k = o->step ? c + s->shift : 0;
 
-			if (k >= 0 && k < o->width)
-				poke(element(r, o, index, k), bytes_of(s->type), value[s->arg[0] * cols + c]);
+			char *at = element(r, o, index, k);
+
+			if (k >= 0 && k < o->width &&
+			    (!o->keep.hi || ((uint64_t)at >= o->keep.lo && (uint64_t)at < o->keep.hi)))
+				poke(at, bytes_of(s->type), value[s->arg[0] * cols + c]);
 		}
 	}
 }
