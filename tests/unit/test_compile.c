@@ -9,13 +9,15 @@
 #include <sys/wait.h>
 
 #include "config/log.h"
-#include "fused/fused.h"
+#include "fused/gen.h"
 #include "shim/cache.h"
 #include "shim/check.h"
 #include "shim/compile.h"
 #include "shim/graph.h"
 #include "shim/process.h"
 #include "shim/verdict.h"
+#include "tests/gpu/driver.h"
+#include "tests/gpu/row_make.h"
 
 /* What the rest of the library would be. */
 struct process process;
@@ -323,6 +325,79 @@ static void damaged(void **arg)
 	assert_int_equal(lines(said), 1);
 }
 
+static void *chain_image;
+
+static void keep_image(void *arg, const struct compile_answer *a)
+{
+	chain_image = a->image;
+	got.how = a->how;
+	snprintf(got.why, sizeof(got.why), "%s", a->why ? a->why : "");
+	__atomic_store_n(&got.done, 1, __ATOMIC_RELEASE);
+}
+
+/* From a row program to its numbers in memory, by the image that *how says. */
+static void chain_runs(enum compile_how how)
+{
+	enum { N = 1003 };
+	const struct fused_device d = {4, 227 << 10};
+	static float in[3][N], out[3][N];
+	struct gen_launch l;
+	void *params[] = {l.params};
+	CUdeviceptr memory;
+	CUfunction f;
+	static struct row r;
+
+	row_chain(&r, DT_f32, N);
+	gpu_open();
+	memory = gpu_alloc(1 << 16);
+	row_place(&r, memory, 0);
+	for (unsigned k = 0; k < 3; k++)
+		for (unsigned i = 0; i < N; i++)
+			in[k][i] = (float)(i * (k + 3) % 101) / 7.0f - 5.0f;
+	/* In the order of row_chain: a, b, two that are stored, c, the result. */
+	GPU(cuMemcpyHtoD_v2(r.operand[0].addr, in[0], sizeof(in[0])));
+	GPU(cuMemcpyHtoD_v2(r.operand[1].addr, in[1], sizeof(in[1])));
+	GPU(cuMemcpyHtoD_v2(r.operand[4].addr, in[2], sizeof(in[2])));
+	const uint64_t to[3] = {r.operand[2].addr, r.operand[3].addr, r.operand[5].addr};
+
+	row_canon(&r);
+	EXPECT(!gen_cannot(&r, &d));
+	got.done = 0;
+	EXPECT(!compile_start(&(struct compile_want){
+		.name = "chain", .text = gen_text(&r, &d), .cc = 90, .done = keep_image}));
+	for (int i = 0; i < 6000 && !__atomic_load_n(&got.done, __ATOMIC_ACQUIRE); i++)
+		usleep(10000);
+	EXPECT(got.done && got.how == how && chain_image);
+	EXPECT(!gen_launch(&r, &d, &l));
+	CUmodule module;
+	GPU(cuModuleLoadData(&module, chain_image));
+	f = gpu_function(module, l.kernel);
+	GPU(cuLaunchKernel(f, l.grid[0], 1, 1, l.block[0], 1, 1, l.shmem, NULL, params, NULL));
+	GPU(cuCtxSynchronize());
+	for (unsigned k = 0; k < 3; k++)
+		GPU(cuMemcpyDtoH_v2(out[k], to[k], sizeof(out[k])));
+	for (unsigned i = 0; i < N; i++) {
+		volatile float sum = in[0][i] + in[1][i], product = sum * 0.7f,
+			       all = product + in[2][i];
+
+		EXPECT(out[0][i] == sum && out[1][i] == product && out[2][i] == all);
+	}
+}
+static void chain_made(void)
+{
+	chain_runs(COMPILE_MADE);
+}
+static void chain_kept(void)
+{
+	process.config.opt.probe_command = (char *)"/nonexistent"; /* no child */
+	chain_runs(COMPILE_KEPT);
+}
+static void whole_path(void **arg)
+{
+	assert_string_equal(in_process(chain_made), "");
+	assert_string_equal(in_process(chain_kept), "");
+}
+
 /* Two processes want the same text: one compiles. */
 static void both(void)
 {
@@ -351,7 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(made_once),     cmocka_unit_test(one_warning_each),
 		cmocka_unit_test(without_cache), cmocka_unit_test(damaged),
-		cmocka_unit_test(compiled_once),
+		cmocka_unit_test(compiled_once), cmocka_unit_test(whole_path),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
