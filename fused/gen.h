@@ -37,8 +37,26 @@ struct gen_launch {
 	unsigned grid[3], block[3], shmem, param_bytes;
 	uint64_t params[GEN_PARAMS];
 };
-/* The launch for these addresses and sizes; which kernel depends on how many rows there are. 0, or
- * -1 if there is none. */
+/*
+ * What launches of one program have in common: made once, then gen_launch_by takes well under a
+ * microsecond. Good for every program of the same row_hash on the same device.
+ */
+struct gen_recipe {
+	char kernel[GEN_KERNELS][GEN_NAME];
+	struct {
+		unsigned threads, shmem;
+		int64_t rows; /* of a block; 0: it has chunks */
+	} shape[GEN_KERNELS];
+	unsigned n;         /* kernels: for few rows and, if 2, for many */
+	unsigned vec, each; /* elements of a chunk, chunks of a thread */
+	bool flat, partial;
+};
+int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_recipe *p);
+void gen_launch_by(const struct gen_recipe *p, const struct row *r, const struct fused_device *d,
+		   struct gen_launch *l);
+
+/* Both at once: the launch for these addresses and sizes; which kernel depends on how many rows
+ * there are. 0, or -1 if there is none. */
 int gen_launch(const struct row *r, const struct fused_device *d, struct gen_launch *l);
 
 #endif

@@ -5,9 +5,8 @@
 #include "fused/gen_write.h"
 
 /* As struct PARAMS of the text has it. */
-static unsigned fill(const struct gen *g, uint64_t *out)
+static unsigned fill(const struct gen_recipe *p, const struct row *r, uint64_t *out)
 {
-	const struct row *r = g->r;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < r->noperand; i++)
@@ -25,10 +24,11 @@ static unsigned fill(const struct gen *g, uint64_t *out)
 		out[n++] = r->imm[i];
 	if (!r->nimm)
 		out[n++] = 0;
-	for (unsigned i = 0; g->partial && i < r->noperand; i++) {
-		out[n++] = row_operand_kept_whole(&r->operand[i]) ? 0 : r->operand[i].keep.lo;
-		out[n++] =
-			row_operand_kept_whole(&r->operand[i]) ? UINT64_MAX : r->operand[i].keep.hi;
+	for (unsigned i = 0; p->partial && i < r->noperand; i++) {
+		bool whole = row_operand_kept_whole(&r->operand[i]);
+
+		out[n++] = whole ? 0 : r->operand[i].keep.lo;
+		out[n++] = whole ? UINT64_MAX : r->operand[i].keep.hi;
 	}
 	return n;
 }
@@ -42,33 +42,57 @@ static int64_t up(int64_t n, int64_t by)
 	return (n + by - 1) / by;
 }
 
-int gen_launch(const struct row *r, const struct fused_device *d, struct gen_launch *l)
+int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_recipe *p)
 {
-	enum { MAX_BLOCKS = 0x7fffffff }; /* kernels step over rows and chunks by the grid */
 	struct gen_shape shape[GEN_KERNELS];
-	int64_t rows = row_rows(r), blocks;
-	struct gen_shape *s = shape;
 	struct gen g;
-	unsigned n;
 
 	if (gen_plan(&g, r, d->max_shmem))
 		return -1;
-	memset(l, 0, offsetof(struct gen_launch, params));
-	n = gen_shapes(&g, d->max_shmem, shape);
-	if (g.form == GEN_FLAT) {
-		blocks = up(up(rows, g.vec), s->threads * gen_ahead(&g));
-	} else if (g.form == GEN_CELLS) {
-		blocks = up(rows * up(r->cols, g.vec), s->threads);
-	} else {
-		if (n > 1 && rows >= 2 * (int64_t)d->sm_count)
-			s = &shape[1];
-		blocks = s->warp ? up(rows, s->threads / 32) : rows;
-		l->shmem = g.group_bytes * (s->warp ? s->threads / 32 : 1);
+	memset(p, 0, sizeof(*p));
+	p->n = gen_shapes(&g, d->max_shmem, shape);
+	p->vec = g.vec;
+	p->each = g.form == GEN_FLAT ? gen_ahead(&g) : 1;
+	p->flat = g.form == GEN_FLAT;
+	p->partial = g.partial;
+	for (unsigned i = 0; i < p->n; i++) {
+		gen_kernel_name(p->kernel[i], &g, shape[i].suffix);
+		p->shape[i].threads = shape[i].threads;
+		if (g.form == GEN_FLAT || g.form == GEN_CELLS)
+			continue;
+		p->shape[i].rows = shape[i].warp ? shape[i].threads / 32 : 1;
+		p->shape[i].shmem = g.group_bytes * (unsigned)p->shape[i].rows;
 	}
+	return 0;
+}
+
+void gen_launch_by(const struct gen_recipe *p, const struct row *r, const struct fused_device *d,
+		   struct gen_launch *l)
+{
+	enum { MAX_BLOCKS = 0x7fffffff }; /* kernels step over rows and chunks by the grid */
+	int64_t rows = row_rows(r), blocks;
+	unsigned i = p->n > 1 && rows >= 2 * (int64_t)d->sm_count;
+
+	if (p->shape[i].rows)
+		blocks = up(rows, p->shape[i].rows);
+	else if (p->flat)
+		blocks = up(up(rows, p->vec), (int64_t)p->shape[i].threads * p->each);
+	else
+		blocks = up(rows * up(r->cols, p->vec), p->shape[i].threads);
+	memcpy(l->kernel, p->kernel[i], sizeof(l->kernel));
 	l->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks);
-	l->block[0] = s->threads;
+	l->block[0] = p->shape[i].threads;
 	l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = 1;
-	gen_kernel_name(l->kernel, &g, s->suffix);
-	l->param_bytes = 8 * fill(&g, l->params);
+	l->shmem = p->shape[i].shmem;
+	l->param_bytes = 8 * fill(p, r, l->params);
+}
+
+int gen_launch(const struct row *r, const struct fused_device *d, struct gen_launch *l)
+{
+	struct gen_recipe p;
+
+	if (gen_prepare(r, d, &p))
+		return -1;
+	gen_launch_by(&p, r, d, l);
 	return 0;
 }
