@@ -150,6 +150,9 @@ static void reduction(struct random *x)
 	if (t == DT_f32 && !below(x, 4))
 		row_flag(r, v, ROW_FTZ);
 	keep(x, v);
+	/* To the last bit: what follows may round it away. */
+	if (r->noperand < 20 && below(x, 3))
+		row_store(r, row_column(r, t), v, 0);
 	if (code == ROW_WELFORD) {
 		uint8_t m2 = row_reduce(r, ROW_WELFORD_M2, v, 0, &o);
 

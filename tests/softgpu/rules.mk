@@ -53,7 +53,7 @@ $(SOFTGPU_DIR)/cupti/libcupti.so.13: tests/softgpu/cupti/cupti.c tests/softgpu/c
 		-fvisibility=hidden -Wno-missing-prototypes -Wl,-soname,libcupti.so.13 -o $@ $(filter %.c,$^) -ldl
 
 # Compiles texts as companions are compiled; device.h comes precompiled, as it is most of the time it takes.
-SOFTGPU_NVRTC_CXXFLAGS = $(filter-out -MMD -MP -g -I%,$(SOFTGPU_KERNEL_CXXFLAGS)) -I$(CURDIR) -I$(CUDA_INC)
+SOFTGPU_NVRTC_CXXFLAGS = $(filter-out -MMD -MP -g -I%,$(SOFTGPU_KERNEL_CXXFLAGS)) -Wno-maybe-uninitialized -I$(CURDIR) -I$(CUDA_INC)
 $(SOFTGPU_DIR)/nvrtc-device.h.gch: $(wildcard tests/softgpu/device*.h) tests/softgpu/engine.h tests/softgpu/rules.mk
 	$(call say,CXX,$@)
 	@mkdir -p $(@D)
