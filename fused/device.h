@@ -7,7 +7,18 @@
 #ifndef AF_FUSED_DEVICE_H
 #define AF_FUSED_DEVICE_H
 
-#ifdef __CUDACC__
+#if defined(__CUDACC_RTC__) /* generated kernels: no headers but what the library carries */
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define AF_SOFTGPU 0
+#define AF_NOINLINE __noinline__
+#elif defined(__CUDACC__)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -137,19 +148,19 @@ template <bool FTZ> struct arith {
 };
 
 /* Double precision needs no such care: these are all we use of it. */
-static __device__ inline double add_double(double a, double b)
+__device__ inline double add_double(double a, double b)
 {
 	return __dadd_rn(a, b);
 }
-static __device__ inline double mul_double(double a, double b)
+__device__ inline double mul_double(double a, double b)
 {
 	return __dmul_rn(a, b);
 }
-static __device__ inline double div_double(double a, double b)
+__device__ inline double div_double(double a, double b)
 {
 	return __ddiv_rn(a, b);
 }
-static __device__ inline double rcp_sqrt_double(double a)
+__device__ inline double rcp_sqrt_double(double a)
 {
 	return __drcp_rn(__dsqrt_rn(a));
 }
@@ -168,6 +179,20 @@ struct f32 {
 };
 struct f16 {
 	typedef uint16_t bits;
+#ifdef __CUDACC_RTC__
+	static __device__ __forceinline__ float load(bits v)
+	{
+		float r;
+		asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(v));
+		return r;
+	}
+	static __device__ __forceinline__ bits round(float v)
+	{
+		bits r;
+		asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(v));
+		return r;
+	}
+#else
 	static __device__ __forceinline__ float load(bits v)
 	{
 		return __half2float(__ushort_as_half(v));
@@ -176,6 +201,7 @@ struct f16 {
 	{
 		return __half_as_ushort(__float2half_rn(v));
 	}
+#endif
 };
 struct bf16 {
 	typedef uint16_t bits;
@@ -185,7 +211,13 @@ struct bf16 {
 	}
 	static __device__ __forceinline__ bits round(float v)
 	{
+#ifdef __CUDACC_RTC__
+		bits r;
+		asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(v));
+		return r;
+#else
 		return __bfloat16_as_ushort(__float2bfloat16_rn(v));
+#endif
 	}
 };
 
@@ -207,6 +239,60 @@ template <class T> struct native {
 		return 0;
 	}
 };
+#ifdef __CUDACC_RTC__
+/*
+ * The same arithmetic without the headers; tests/gpu/gen_native_check compares it with theirs. f16:
+ * a quotient is a product with the approximate reciprocal, and small ones are put right; exp is
+ * put right in four places where its approximation is off. bf16: the approximations are good enough
+ * as they are.
+ */
+template <> struct native<f16> {
+	static __device__ __forceinline__ float exp(float a)
+	{
+		uint16_t x = f16::round(a), r;
+		float e = arith<true>::exp2_fast(
+			arith<false>::fma(a, __uint_as_float(0x3fb8aa3bu), -0.0f));
+
+		r = f16::round(e);
+		if (x == 0x1f79 || x == 0x25cf)
+			r--;
+		else if (x == 0xc13b || x == 0xc1ef)
+			r++;
+		return f16::load(r);
+	}
+	static __device__ __forceinline__ float div(float a, float b)
+	{
+		float by = arith<true>::rcp_fast(b), q = arith<false>::mul(by, a);
+		uint16_t r = f16::round(q), size = r & 0x7fff;
+
+		if (size && size < 0x8f)
+			r = f16::round(arith<false>::fma(by, arith<false>::fma(-b, q, a), q));
+		return f16::load(r);
+	}
+	static __device__ __forceinline__ float rcp(float a)
+	{
+		return f16::load(f16::round(arith<true>::rcp_fast(a)));
+	}
+};
+template <> struct native<bf16> {
+	static __device__ __forceinline__ float exp(float a)
+	{
+		return bf16::load(bf16::round(arith<false>::exp2_fast(
+			arith<false>::mul(a, __uint_as_float(0x3fb8aa3cu)))));
+	}
+	static __device__ __forceinline__ float div(float a, float b)
+	{
+		bool big = (__float_as_uint(b) & 0x7fffffff) >= 0x7e800000u && b == b;
+		float q = arith<false>::div_fast(a, big ? arith<false>::mul(b, 0.25f) : b);
+
+		return bf16::load(bf16::round(big ? arith<false>::fma(q, 0.25f, -0.0f) : q));
+	}
+	static __device__ __forceinline__ float rcp(float a)
+	{
+		return bf16::load(bf16::round(arith<false>::rcp_fast(a)));
+	}
+};
+#else
 #define AF_NATIVE(type, from, to)                                                                  \
 	template <> struct native<type> {                                                          \
 		static __device__ __forceinline__ float exp(float a)                               \
@@ -225,6 +311,7 @@ template <class T> struct native {
 AF_NATIVE(f16, __float2half_rn, __half2float)
 AF_NATIVE(bf16, __float2bfloat16_rn, __bfloat162float)
 #undef AF_NATIVE
+#endif
 } // namespace af
 
 #endif

@@ -4,7 +4,7 @@
 # comes from that one PTX: nothing here depends on the architecture, and it builds in a third of the time.
 FUSED_ARCH := -gencode 'arch=compute_80,code=[sm_80,sm_90,sm_100,compute_80]'
 FUSED_BYTES_MAX := 16777216
-FUSED_KERNELS := $(wildcard fused/*.cuh fused/*.inc fused/*.def) fused/device.h fused/fields.h \
+FUSED_KERNELS := $(filter-out fused/gen_%,$(wildcard fused/*.cuh fused/*.inc fused/*.def)) fused/device.h fused/fields.h \
 	fused/add_rmsnorm.h fused/silu_mul.h fused/check.h
 
 # Compressed by LZ4, which older drivers read too.
@@ -19,3 +19,11 @@ $(O)/fused/kernels.sum: $(O)/fused/kernels.fatbin
 
 $(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin $(O)/fused/kernels.sum
 $(O)/obj/fused/image.o: EXTRA_CFLAGS := -Wa,-I$(O)/fused
+
+# What every generated text begins with (fused/gen.c), as C strings; includes of each other go.
+GEN_PRELUDE := fused/device.h fused/gen_types.cuh fused/gen_memory.cuh fused/gen_order.cuh
+$(O)/gen/gen_prelude.def: $(GEN_PRELUDE) fused/rules.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e '/^#include "fused\//d' -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/GEN_PRELUDE("&")/' $(GEN_PRELUDE) > $@
+$(O)/obj/fused/gen.o: $(O)/gen/gen_prelude.def

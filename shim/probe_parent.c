@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shim/probe_parent.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "shim/child.h"
 #include "shim/kernels.h"
 #include "shim/probe_request.h"
 #include "shim/process.h"
@@ -25,63 +25,6 @@ struct job {
 	struct member member[PATTERN_MAX_NODES];
 	uint8_t params[];
 };
-
-/* Variables that would make the child something else than a plain program of its own. */
-static const char *const dropped[] = {"LD_PRELOAD=",
-				      "LD_AUDIT=",
-				      "AUTOFUSE=",
-				      "AUTOFUSE_RECORD=",
-				      "AUTOFUSE_REPORT=",
-				      "CUDA_INJECTION64_PATH=",
-				      "NVTX_INJECTION64_PATH=",
-				      "CUDA_LAUNCH_BLOCKING="};
-
-static char **child_environment(void)
-{
-	static char off[] = "AUTOFUSE=0";
-	unsigned n = 0, out = 0;
-	char **env;
-
-	while (environ && environ[n])
-		n++;
-	env = calloc(n + 2, sizeof(*env));
-	for (unsigned i = 0; env && i < n; i++) {
-		bool drop = false;
-
-		for (unsigned d = 0; d < sizeof(dropped) / sizeof(*dropped); d++)
-			drop |= !strncmp(environ[i], dropped[d], strlen(dropped[d]));
-		if (!drop)
-			env[out++] = environ[i];
-	}
-	if (env)
-		env[out] = off;
-	return env;
-}
-
-/* The autofuse command: the option, or beside this library, or in ../bin. 0 or -1. */
-static int command(char *path, size_t size)
-{
-	static const char *const place[] = {"autofuse", "../bin/autofuse", "../../bin/autofuse"};
-	const char *option = process.config.opt.probe_command;
-	Dl_info self;
-	const char *slash;
-
-	if (option && option[0])
-		return (size_t)snprintf(path, size, "%s", option) < size && !access(path, X_OK)
-			       ? 0
-			       : -1;
-	if (!dladdr((void *)probe_start, &self) || !self.dli_fname)
-		return -1;
-	slash = strrchr(self.dli_fname, '/');
-	for (unsigned i = 0; i < sizeof(place) / sizeof(*place); i++) {
-		int dir = slash ? (int)(slash - self.dli_fname + 1) : 0;
-
-		if ((size_t)snprintf(path, size, "%.*s%s", dir, self.dli_fname, place[i]) < size &&
-		    !access(path, X_OK))
-			return 0;
-	}
-	return -1;
-}
 
 /* "candidate NAME" or "reason WORD detail". */
 static void take_answer(struct verdict *v, char *answer, int status)
@@ -128,7 +71,7 @@ static void run(struct worker_job *wj)
 	unsigned nkeep = 0, n = j->group.pattern->nnode;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
-	bool ok = file && env && f && !command(path, sizeof(path));
+	bool ok = file && env && f && !child_command(path, sizeof(path));
 
 	for (unsigned i = 0; i < n; i++) {
 		struct kernel_rec *rec = (struct kernel_rec *)j->member[i].launch.kernel;

@@ -61,6 +61,7 @@ static int child(void *arg)
 	for (int fd = 3; fd < FD_LIMIT; fd++) {
 		if (!kept(s, fd))
 			continue;
+		fcntl(fd, F_SETFD, 0);
 		close_between(lo, fd - 1);
 		lo = fd + 1;
 	}

@@ -20,6 +20,10 @@ struct worker worker_probe = {.name = "autofuse-probe",
 			      .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .more = PTHREAD_COND_INITIALIZER};
 
+struct worker worker_build = {.name = "autofuse-build",
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .more = PTHREAD_COND_INITIALIZER};
+
 struct worker worker_graph = {.name = "autofuse-graph",
 			      .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .more = PTHREAD_COND_INITIALIZER,

@@ -28,8 +28,9 @@ struct worker {
 };
 
 /* One for device memory of checks and their results, one for probes (each waits for a child), one
- * for what stands beside graphs. */
-extern struct worker worker_device, worker_probe, worker_graph;
+ * for what stands beside graphs, one for kernels that are compiled (each waits for a child, too).
+ */
+extern struct worker worker_device, worker_probe, worker_graph, worker_build;
 
 /* Queues a job. -1 if the thread cannot be started; the job is then the caller's again. */
 int worker_post(struct worker *w, struct worker_job *job);

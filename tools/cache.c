@@ -11,6 +11,7 @@
 #include "fused/fused.h"
 #include "shim/cache.h"
 #include "shim/cache_dir.h"
+#include "shim/cache_image.h"
 #include "tools/args.h"
 #include "tools/commands.h"
 
@@ -46,8 +47,8 @@ static int order(const void *a, const void *b)
 	return by_text ? by_text : memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
-/* Files of ours in the directory: verdicts of any build, markers, locks. fn is called with each
- * name. Their number. */
+/* Files of ours in the directory: verdicts of any build, markers, locks, images. fn is called with
+ * each name. but: neither that file nor images. Their number. */
 static unsigned each_file(void (*fn)(int dirfd, const char *name), const char *but)
 {
 	int fd = dup(cache_dirfd());
@@ -63,9 +64,9 @@ static unsigned each_file(void (*fn)(int dirfd, const char *name), const char *b
 	rewinddir(d);
 	while ((e = readdir(d))) {
 		if (strncmp(e->d_name, "verdicts-", 9) && strncmp(e->d_name, "mark-", 5) &&
-		    strncmp(e->d_name, "probe-", 6))
+		    strncmp(e->d_name, "probe-", 6) && !cache_image_file(e->d_name))
 			continue;
-		if (but && !strcmp(e->d_name, but))
+		if (but && (!strcmp(e->d_name, but) || cache_image_file(e->d_name)))
 			continue;
 		if (fn)
 			fn(cache_dirfd(), e->d_name);
@@ -97,11 +98,43 @@ static void print_text(const struct list *l, FILE *f)
 	}
 }
 
+struct images {
+	FILE *f;
+	json_t *json;
+	uint64_t bytes;
+	unsigned n;
+};
+
+static void image(void *arg, const struct image_entry *e)
+{
+	struct images *all = arg;
+	unsigned v = e->label.nvrtc;
+	char version[24];
+	json_t *one;
+
+	all->n++;
+	all->bytes += e->bytes;
+	snprintf(version, sizeof(version), "%u.%u", v / 1000, v % 1000 / 10);
+	if (all->f && e->damaged)
+		fprintf(all->f, "%s  damaged\n", e->file + 6);
+	else if (all->f)
+		fprintf(all->f, "%s  compiled\n    %s for sm_%u by NVRTC %s, %" PRIu64 " bytes\n",
+			e->file + 6, e->label.name, e->label.cc, version, e->bytes);
+	if (!all->json)
+		return;
+	one = json_pack("{s:s, s:s, s:i, s:s, s:I, s:I, s:b}", "key", e->file + 6, "name",
+			e->label.name, "cc", (int)e->label.cc, "nvrtc", version, "bytes",
+			(json_int_t)e->bytes, "used", (json_int_t)e->used, "damaged", e->damaged);
+	if (one)
+		json_array_append_new(all->json, one);
+}
+
 static void print_json(const struct list *l, FILE *f)
 {
 	static const char *const word[] = {
 		[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
 	json_t *list = json_array(), *all;
+	struct images images = {.json = json_array()};
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct cache_record *r = &l->r[i];
@@ -116,7 +149,9 @@ static void print_json(const struct list *l, FILE *f)
 		if (one)
 			json_array_append_new(list, one);
 	}
-	all = json_pack("{s:s, s:o}", "path", cache_dir(), "records", list);
+	cache_image_each(image, &images);
+	all = json_pack("{s:s, s:o, s:o}", "path", cache_dir(), "records", list, "images",
+			images.json);
 	json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	fputc('\n', f);
 	json_decref(all);
@@ -126,6 +161,7 @@ static int list(bool json)
 {
 	struct list l = {0};
 	char own[64];
+	struct images images = {.f = stdout};
 	unsigned other;
 
 	cache_each(collect, &l);
@@ -137,7 +173,11 @@ static int list(bool json)
 		print_json(&l, stdout);
 	} else {
 		print_text(&l, stdout);
+		cache_image_each(image, &images);
 		printf("%zu record%s of this build in %s", l.n, l.n == 1 ? "" : "s", cache_dir());
+		if (images.n)
+			printf("; %u compiled image%s of %" PRIu64 " bytes", images.n,
+			       images.n == 1 ? "" : "s", images.bytes);
 		if (other)
 			printf("; %u file%s of other builds or of processes under way", other,
 			       other == 1 ? "" : "s");
@@ -155,7 +195,7 @@ static int act(const char *what, const char *dir, bool json)
 	}
 	if (access(dir, F_OK)) { /* looking at it should not make it */
 		if (json)
-			printf("{\"path\": null, \"records\": []}\n");
+			printf("{\"path\": null, \"records\": [], \"images\": []}\n");
 		else
 			printf("nothing is kept: %s does not exist\n", dir);
 		return 0;

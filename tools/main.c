@@ -5,6 +5,7 @@
 
 #include "config/log.h"
 #include "config/version.h"
+#include "shim/compile.h"
 #include "shim/probe.h"
 #include "tools/commands.h"
 
@@ -42,6 +43,11 @@ int command_version(int argc, char **argv)
 {
 	printf("autofuse %s\n", AUTOFUSE_VERSION);
 	return 0;
+}
+
+int command_compile(int argc, char **argv)
+{
+	return compile_child_main(0, 1);
 }
 
 int command_probe(int argc, char **argv)

@@ -19,6 +19,23 @@ ok "as JSON" same "verdict $(field "$AF_TMP/report" verdicts/0/key)" "$(field "$
 touch "$AUTOFUSE_CACHE/verdicts-0123456789abcdef" "$AUTOFUSE_CACHE/not ours"
 ok "other builds are counted" has "$(cache)" "; 1 file of other builds"
 
+# A compiled image, as the library would ask for it: from the child, into a file that it is handed.
+if [ "$AF_BACKEND" = soft ]; then
+	text='extern "C" __global__ void listed(int *p) { *p = 1; }
+SOFTGPU_KERNEL(listed)
+'
+	exec 7<>"$AF_TMP/image"
+	said=$(printf 'cc 90\ndriver 13000\nbuild 1\nsearch 7\ncache %s\nlimit 1000000\nname listed\nimage 7\noption %s\ntext %d\n%s\n' \
+		"$AUTOFUSE_CACHE" "$AF_BUILD/softgpu" ${#text} "$text" | head -c -1 | "$AUTOFUSE_COMMAND" compile)
+	exec 7>&-
+	ok "compiled" has "$said" "^image 13000 [0-9]+ made$"
+	ok "its bytes are handed over" test -s "$AF_TMP/image"
+	ok "listed" has "$(cache)" "listed for sm_90 by NVRTC 13.0, [0-9]+ bytes"
+	ok "and counted" has "$(cache)" "; 1 compiled image of [0-9]+ bytes"
+	cache list --json >"$AF_TMP/cache.json"
+	ok "as JSON" same "listed 90" "$(field "$AF_TMP/cache.json" images/0/name) $(field "$AF_TMP/cache.json" images/0/cc)"
+fi
+
 chmod 777 "$AUTOFUSE_CACHE"
 out=$(cache clear); rc=$?
 ok "a directory that others can write: refused" same 125 $rc

@@ -8,7 +8,7 @@ if [ "$AF_BACKEND" = gpu ]; then
 	finish
 fi
 cd "$AF_TMP" || exit 1
-for name in ini plan scan purity cache; do
+for name in ini plan scan purity cache image; do
 	out=$("$AF_BUILD/tests/fuzz/$name" -seed=1 -runs=20000 -seconds=3 "$AF_BUILD/tests/fuzz/corpus/$name"/* 2>&1)
 	status=$?
 	[ $status = 0 ] || tail -n 40 <<<"$out" | sed 's/^/# /'

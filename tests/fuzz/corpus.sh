@@ -5,7 +5,7 @@ set -eu
 build=$1 out=$2
 cd "$(dirname "$0")/../.."
 rm -rf "$out"
-mkdir -p "$out"/{ini,plan,scan,purity,cache}
+mkdir -p "$out"/{ini,plan,scan,purity,cache,image}
 cp tests/apps/*.ini tests/data/*.ini "$out/ini/"
 cat >"$out/ini/all.ini" <<'EOF'
 ; every kind of line
@@ -65,3 +65,6 @@ af2 0123456789abcdef0123456789abcdef 1f,2e,0,0 verdict none 4096 0 0 0 t256.s.de
 af2 0123456789abcdef0123456789abcdee 1f reject not-exact 0 0 0 0 - - 
 !af2 no checksum
 EOF
+# An image of 100 bytes, all of whose checksums fuzz_image.c puts right, and the note of a compiler.
+{ printf '\037'; head -c 228 /dev/zero; } >"$out/image/image"
+printf '\020afnvrtc1 13000 5 7 /nonexistent/libnvrtc.so.13\n' >"$out/image/note"

@@ -22,6 +22,7 @@
 	X(cuGetErrorName)                                                                          \
 	X(cuModuleLoadData)                                                                        \
 	X(cuModuleGetFunction)                                                                     \
+	X(cuFuncGetAttribute)                                                                      \
 	X(cuFuncSetAttribute)                                                                      \
 	X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                             \
 	X(cuMemAlloc_v2)                                                                           \

@@ -11,57 +11,17 @@
 #include <stdint.h>
 
 #include "fused/candidate.h"
-#include "tests/gpu/driver.h"
-
-enum { ROUNDS = 9 };
+#include "tests/gpu/measure.h"
 
 static CUfunction function[FUSED_KERNELS_MAX];
 static CUmodule zoo; /* NULL: its kernels are not known here */
-static CUevent t0, t1;
-static CUstream stream;
-
-static int by_value(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Median microseconds of one of the n calls that were captured since cuStreamBeginCapture. */
-static double replay(unsigned n)
-{
-	CUgraph graph;
-	CUgraphExec exec;
-	float round[ROUNDS + 1];
-
-	GPU(cuStreamEndCapture(stream, &graph));
-	GPU(cuGraphInstantiateWithFlags(&exec, graph, 0));
-	for (unsigned r = 0; r <= ROUNDS; r++) {
-		GPU(cuEventRecord(t0, stream));
-		GPU(cuGraphLaunch(exec, stream));
-		GPU(cuEventRecord(t1, stream));
-		GPU(cuEventSynchronize(t1));
-		GPU(cuEventElapsedTime(&round[r], t0, t1));
-	}
-	GPU(cuGraphExecDestroy(exec));
-	GPU(cuGraphDestroy(graph));
-	qsort(round + 1, ROUNDS, sizeof(*round), by_value); /* the first one warms up */
-	return 1000.0 * round[1 + ROUNDS / 2] / n;
-}
-#define MEASURE(us, n, call)                                                                       \
-	do {                                                                                       \
-		GPU(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));         \
-		for (unsigned i_ = 0; i_ < (n); i_++)                                              \
-			call;                                                                      \
-		us = replay(n);                                                                    \
-	} while (0)
 
 static void launch(const struct fused_launch *l)
 {
 	void *params[] = {(void *)l->params};
 
 	GPU(cuLaunchKernel(function[l->index], l->grid[0], l->grid[1], l->grid[2], l->block[0],
-			   l->block[1], l->block[2], l->shmem, stream, params, NULL));
+			   l->block[1], l->block[2], l->shmem, measure_stream, params, NULL));
 }
 
 /* A pattern's group on dense operands, all in one allocation, and what it moves. */
@@ -122,7 +82,8 @@ static double copy_time(const struct run *r)
 	size_t bytes = r->operands * r->bytes / 2;
 	double us;
 
-	MEASURE(us, r->n, GPU(cuMemcpyDtoDAsync_v2(r->memory + bytes, r->memory, bytes, stream)));
+	MEASURE(us, r->n,
+		GPU(cuMemcpyDtoDAsync_v2(r->memory + bytes, r->memory, bytes, measure_stream)));
 	line(r, "copy", us, us, "");
 	return us;
 }
@@ -149,9 +110,10 @@ static void own(const struct run *r, const char *first, const char *second, doub
 			       (void *)&b[ADD_RMSNORM_W].addr, &cols, &eps};
 
 		MEASURE(us, r->n, {
-			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, stream, add, NULL));
-			GPU(cuLaunchKernel(g, (unsigned)r->g.rows, 1, 1, 256, 1, 1, 0, stream, rms,
+			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, measure_stream, add,
 					   NULL));
+			GPU(cuLaunchKernel(g, (unsigned)r->g.rows, 1, 1, 256, 1, 1, 0,
+					   measure_stream, rms, NULL));
 		});
 	} else {
 		void *act[] = {(void *)&b[SILU_MUL_SILU].addr, (void *)&b[SILU_MUL_GATE].addr, &n};
@@ -159,8 +121,10 @@ static void own(const struct run *r, const char *first, const char *second, doub
 			       (void *)&b[SILU_MUL_UP].addr, &n};
 
 		MEASURE(us, r->n, {
-			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, stream, act, NULL));
-			GPU(cuLaunchKernel(g, blocks, 1, 1, 256, 1, 1, 0, stream, mul, NULL));
+			GPU(cuLaunchKernel(f, blocks, 1, 1, 256, 1, 1, 0, measure_stream, act,
+					   NULL));
+			GPU(cuLaunchKernel(g, blocks, 1, 1, 256, 1, 1, 0, measure_stream, mul,
+					   NULL));
 		});
 	}
 	line(r, "the program's two", us, copy, second);
@@ -215,9 +179,7 @@ int main(int argc, char **argv)
 		fclose(f);
 		zoo = gpu_load(path);
 	}
-	GPU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	GPU(cuEventCreate(&t0, CU_EVENT_DEFAULT));
-	GPU(cuEventCreate(&t1, CU_EVENT_DEFAULT));
+	measure_open();
 	for (unsigned t = 0; t < 2; t++)
 		for (unsigned i = 0; i < (gpu.soft ? 1 : sizeof(shape) / sizeof(*shape)); i++)
 			for (unsigned p = 0; p < 2; p++) {

@@ -9,7 +9,7 @@
 
 SOFTGPU_DIR := $(O)/softgpu
 SOFTGPU_LIBS := $(SOFTGPU_DIR)/libcuda.so.1 $(SOFTGPU_DIR)/libcudart.so.13 $(O)/libautofuse.softgpu.so \
-	$(SOFTGPU_DIR)/cupti/libcupti.so.13
+	$(SOFTGPU_DIR)/cupti/libcupti.so.13 $(SOFTGPU_DIR)/libnvrtc.so.13
 
 SOFTGPU_WARN := -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-deprecated-declarations
 SOFTGPU_CXXFLAGS = -std=c++17 $(CFLAGS) $(SOFTGPU_WARN) -Werror=missing-declarations -fPIC -pthread \
@@ -51,6 +51,21 @@ $(SOFTGPU_DIR)/cupti/libcupti.so.13: tests/softgpu/cupti/cupti.c tests/softgpu/c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(CPPFLAGS) $(EXTRA_LDFLAGS) -isystem $(CUDA_INC) -fPIC -pthread -shared \
 		-fvisibility=hidden -Wno-missing-prototypes -Wl,-soname,libcupti.so.13 -o $@ $(filter %.c,$^) -ldl
+
+# Compiles texts as companions are compiled; device.h comes precompiled, as it is most of the time it takes.
+SOFTGPU_NVRTC_CXXFLAGS = $(filter-out -MMD -MP -g -I%,$(SOFTGPU_KERNEL_CXXFLAGS)) -Wno-maybe-uninitialized -I$(CURDIR) -I$(CUDA_INC)
+$(SOFTGPU_DIR)/nvrtc-device.h.gch: $(wildcard tests/softgpu/device*.h) tests/softgpu/engine.h tests/softgpu/rules.mk
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)echo '#include "tests/softgpu/device.h"' >$(basename $@)
+	$(Q)$(CXX) $(SOFTGPU_NVRTC_CXXFLAGS) -x c++-header -o $@ $(basename $@)
+
+$(SOFTGPU_DIR)/libnvrtc.so.13: tests/softgpu/nvrtc/nvrtc.c $(SOFTGPU_DIR)/nvrtc-device.h.gch $(SOFTGPU_DIR)/libcuda.so.1
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE $(EXTRA_LDFLAGS) -fPIC -shared -fvisibility=hidden \
+		-Wno-missing-prototypes -Wl,-soname,libnvrtc.so.13 \
+		-DSOFTGPU_NVRTC_COMPILER='"$(lastword $(CXX)) $(SOFTGPU_NVRTC_CXXFLAGS) -include $(abspath $(SOFTGPU_DIR))/nvrtc-device.h -shared -Wl,-Bsymbolic"' \
+		-DSOFTGPU_NVRTC_LIBS='"$(abspath $(SOFTGPU_DIR))/libcuda.so.1"' -o $@ $<
 
 define softgpu_companion_rule
 $(1): $(2) $(SOFTGPU_DIR)/libcuda.so.1

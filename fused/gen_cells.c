@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels for elements that no thread shares with another. Declared in gen_write.h. */
+#include "fused/gen_write.h"
+
+unsigned gen_ahead(const struct gen *g)
+{
+	unsigned bytes = 0;
+
+	for (unsigned i = 0; i < g->r->noperand; i++)
+		if (g->r->operand[i].use & ROW_READ &&
+		    (g->form == GEN_FLAT || g->r->operand[i].step))
+			bytes += g->vec * (unsigned)dtype_bytes((enum dtype)g->r->operand[i].dtype);
+	return bytes <= 32 ? 2 : 1;
+}
+
+static int body(FILE *f, const struct gen *g)
+{
+	struct gen_goal goal = {.name = "CHUNK", .value = -1};
+
+	for (unsigned i = 0; i < g->r->nstmt; i++)
+		goal.store[i] =
+			g->live[i] && g->r->stmt[i].code == ROW_STORE && !gen_row_store(g, i);
+	return gen_body(f, g, &goal);
+}
+
+static void flat(FILE *f, const struct gen *g)
+{
+	fprintf(f,
+		"extern \"C\" __global__ void __launch_bounds__(256) KERNELc(const "
+		"__grid_constant__ PARAMS p)\n{\n"
+		"\tenum { V = %u, U = %u };\n"
+		"\tconst int64_t n = p.rows, whole = n / V, step = (int64_t)gridDim.x * blockDim.x "
+		"* U;\n"
+		"\tROW w(p, 0);\n\n"
+		"\tfor (int64_t c = (int64_t)blockIdx.x * blockDim.x * U + threadIdx.x; c < whole; "
+		"c += step) {\n"
+		"\t\tCHUNK<V> b[U];\n\n"
+		"#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
+		"\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].load(w, p, (c + k * "
+		"blockDim.x) * V);\n"
+		"#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
+		"\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].run(w, p, 0, (c + k * "
+		"blockDim.x) * V);\n"
+		"\t}\n"
+		"\tif (blockIdx.x == 0)\n"
+		"\t\tfor (int64_t c = whole * V + threadIdx.x; c < n; c += blockDim.x) {\n"
+		"\t\t\tCHUNK<1> b;\n\n\t\t\tb.load(w, p, c);\n\t\t\tb.run(w, p, 0, c);\n\t\t}\n}\n",
+		g->vec, gen_ahead(g));
+}
+
+static void cells(FILE *f, const struct gen *g)
+{
+	bool whole = !row_is_elementwise(g->r); /* then vec divides cols, which never changes */
+
+	fprintf(f,
+		"extern \"C\" __global__ void __launch_bounds__(256) KERNELc(const "
+		"__grid_constant__ PARAMS p)\n{\n"
+		"\tenum { V = %u };\n",
+		g->vec);
+	if (whole)
+		fprintf(f, "\tconst int64_t each = %lld, all = p.rows * each;\n",
+			(long long)gen_chunks(g));
+	else
+		fprintf(f, "\tconst int64_t each = (p.cols + V - 1) / V, all = p.rows * each;\n");
+	fprintf(f, "\n\tfor (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all;\n"
+		   "\t     i += (int64_t)gridDim.x * blockDim.x) {\n"
+		   "\t\tconst int64_t r = af::divide(i, each), c = (i - r * each) * V;\n"
+		   "\t\tROW w(p, r);\n\n");
+	if (whole) {
+		fprintf(f, "\t\t{\n");
+	} else {
+		fprintf(f, "\t\tif (c + V > p.cols) {\n"
+			   "\t\t\tfor (int64_t k = c; k < p.cols; k++) {\n"
+			   "\t\t\t\tCHUNK<1> b;\n\n\t\t\t\tb.load(w, p, k);\n\t\t\t\tb.run(w, p, "
+			   "0, k);\n"
+			   "\t\t\t}\n\t\t} else {\n");
+	}
+	fprintf(f,
+		"\t\t\tCHUNK<V> b;\n\n\t\t\tb.load(w, p, c);\n\t\t\tb.run(w, p, 0, c);\n\t\t}\n");
+	gen_row_stores(f, g, "c == 0");
+	fprintf(f, "\t}\n}\n");
+}
+
+int gen_cells_text(FILE *f, const struct gen *g)
+{
+	if (body(f, g))
+		return -1;
+	if (g->form == GEN_FLAT)
+		flat(f, g);
+	else
+		cells(f, g);
+	fprintf(f, "AF_KERNEL(KERNELc)\n");
+	return 0;
+}

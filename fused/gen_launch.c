@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launch of a generated kernel. Declared in gen.h. */
+#include <string.h>
+
+#include "fused/gen_write.h"
+
+/* As struct PARAMS of the text has it. */
+static unsigned fill(const struct gen_recipe *p, const struct row *r, uint64_t *out)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->noperand; i++)
+		out[n++] = r->operand[i].addr;
+	for (unsigned i = 0; i < r->noperand; i++)
+		for (unsigned d = 0; d < r->ndim; d++)
+			out[n++] = (uint64_t)r->operand[i].stride[d];
+	for (unsigned i = 0; i < r->noperand; i++)
+		out[n++] = (uint64_t)r->operand[i].step;
+	for (unsigned d = 0; d < r->ndim; d++)
+		out[n++] = (uint64_t)r->size[d];
+	out[n++] = (uint64_t)row_rows(r);
+	out[n++] = (uint64_t)r->cols;
+	for (unsigned i = 0; i < r->nimm; i++)
+		out[n++] = r->imm[i];
+	if (!r->nimm)
+		out[n++] = 0;
+	for (unsigned i = 0; p->partial && i < r->noperand; i++) {
+		bool whole = row_operand_kept_whole(&r->operand[i]);
+
+		out[n++] = whole ? 0 : r->operand[i].keep.lo;
+		out[n++] = whole ? UINT64_MAX : r->operand[i].keep.hi;
+	}
+	return n;
+}
+_Static_assert(ROW_MAX_OPERANDS *(4 + (int)ROW_MAX_DIMS) + (int)ROW_MAX_DIMS + 2 +
+			       (int)ROW_MAX_IMM <=
+		       (int)GEN_PARAMS,
+	       "parameters have no room");
+
+static int64_t up(int64_t n, int64_t by)
+{
+	return (n + by - 1) / by;
+}
+
+int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_recipe *p)
+{
+	struct gen_shape shape[GEN_KERNELS];
+	struct gen g;
+
+	if (gen_plan(&g, r, d->max_shmem))
+		return -1;
+	memset(p, 0, sizeof(*p));
+	p->n = gen_shapes(&g, d->max_shmem, shape);
+	p->vec = g.vec;
+	p->each = g.form == GEN_FLAT ? gen_ahead(&g) : 1;
+	p->flat = g.form == GEN_FLAT;
+	p->partial = g.partial;
+	for (unsigned i = 0; i < p->n; i++) {
+		gen_kernel_name(p->kernel[i], &g, shape[i].suffix);
+		p->shape[i].threads = shape[i].threads;
+		if (g.form == GEN_FLAT || g.form == GEN_CELLS)
+			continue;
+		p->shape[i].rows = shape[i].warp ? shape[i].threads / 32 : 1;
+		p->shape[i].shmem = g.group_bytes * (unsigned)p->shape[i].rows;
+	}
+	return 0;
+}
+
+void gen_launch_by(const struct gen_recipe *p, const struct row *r, const struct fused_device *d,
+		   struct gen_launch *l)
+{
+	enum { MAX_BLOCKS = 0x7fffffff }; /* kernels step over rows and chunks by the grid */
+	int64_t rows = row_rows(r), blocks;
+	unsigned i = p->n > 1 && rows >= 2 * (int64_t)d->sm_count;
+
+	if (p->shape[i].rows)
+		blocks = up(rows, p->shape[i].rows);
+	else if (p->flat)
+		blocks = up(up(rows, p->vec), (int64_t)p->shape[i].threads * p->each);
+	else
+		blocks = up(rows * up(r->cols, p->vec), p->shape[i].threads);
+	memcpy(l->kernel, p->kernel[i], sizeof(l->kernel));
+	l->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks);
+	l->block[0] = p->shape[i].threads;
+	l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = 1;
+	l->shmem = p->shape[i].shmem;
+	l->param_bytes = 8 * fill(p, r, l->params);
+}
+
+int gen_launch(const struct row *r, const struct fused_device *d, struct gen_launch *l)
+{
+	struct gen_recipe p;
+
+	if (gen_prepare(r, d, &p))
+		return -1;
+	gen_launch_by(&p, r, d, l);
+	return 0;
+}
