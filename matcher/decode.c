@@ -11,12 +11,16 @@ static const struct decoder *const decoder[] = {
 #undef DECODER
 };
 
+bool decode_families = true;
+
 void decode_kernel(struct kernel *k)
 {
 	k->decoder = NULL;
 	k->decoder_data = NULL;
 	k->ops = 0;
 	for (unsigned i = 0; i < sizeof(decoder) / sizeof(decoder[0]) && !k->decoder; i++) {
+		if (!decode_families && decoder[i] != &sig_decoder)
+			continue;
 		k->decoder_data = decoder[i]->knows(k);
 		if (k->decoder_data) {
 			k->decoder = decoder[i];

@@ -22,6 +22,10 @@ struct decoder {
 	uint64_t (*ops)(const void *data);
 };
 
+/* Are kernels of known families decoded, or only those that a signature describes? To be set before
+ * the first decode_kernel; true unless it is. */
+extern bool decode_families;
+
 /* Sets k->decoder, k->decoder_data and k->ops by the first decoder that knows k, or all to 0. */
 void decode_kernel(struct kernel *k);
 

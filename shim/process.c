@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "matcher/decode.h"
 #include "matcher/pattern.h"
 #include "matcher/sig.h"
 #include "shim/control.h"
@@ -103,6 +104,7 @@ static void start(void)
 	} else if (process.config.opt.enable) {
 		route_keep();
 		sig_compile(&process.config);
+		decode_families = process.config.opt.families;
 		pattern_switches(&process.config, process.pattern_on);
 		pthread_atfork(NULL, NULL, forked);
 		report_start();

@@ -375,6 +375,20 @@ static void test_triangle(void **arg)
 	expect("shape");
 }
 
+/* In a running program only signatures count, unless the option says otherwise. */
+static void test_families_off(void **state)
+{
+	static const struct param p[] = {{0, 216}, {216, 216}, {432, 8},
+					 {440, 8}, {448, 4},   {0, 0}};
+
+	decode_families = false;
+	make(TRIL, p, 0, 1, 128);
+	assert_null(kernel.decoder);
+	decode_families = true;
+	make(TRIL, p, 0, 1, 128);
+	assert_non_null(kernel.decoder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_lambdas),         cmocka_unit_test(test_strided),
 		cmocka_unit_test(test_many_dimensions), cmocka_unit_test(test_casts),
 		cmocka_unit_test(test_reduce),          cmocka_unit_test(test_triangle),
+		cmocka_unit_test(test_families_off),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
