@@ -71,6 +71,16 @@ for k in sys.argv[2].split("/"):
 print(json.dumps(v) if isinstance(v, (dict, list)) else v)
 PY
 }
+# Waits for the probes that a program left behind: at most about as long as one takes.
+probes_over() {
+	local i most=20
+	[ "$AF_BACKEND" = soft ] || most=7
+	sleep 0.1
+	for ((i = 1; i < most; i++)); do
+		[ -z "$(find /proc -mindepth 2 -maxdepth 2 -name exe -lname "$AUTOFUSE_COMMAND" 2>/dev/null)" ] && return
+		sleep 0.1
+	done
+}
 # Runs a program under the shim until it fuses and no verdict is open any more (evidence is gathered
 # across runs), at most N times.
 learn() { # N REPORT PROGRAM ARGS...
@@ -81,7 +91,7 @@ learn() { # N REPORT PROGRAM ARGS...
 		[ "$(field "$report" launches/fused)" -gt 0 ] &&
 			[ "$(field "$report" patterns/add_rmsnorm/rejected/no-verdict)" = 0 ] &&
 			[ "$(field "$report" patterns/silu_mul/rejected/no-verdict)" = 0 ] && return
-		sleep "$([ "$AF_BACKEND" = soft ] && echo 2 || echo 0.7)" # about as long as a probe
+		probes_over
 	done
 	return 1
 }
