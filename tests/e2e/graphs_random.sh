@@ -6,7 +6,7 @@
 if [ "$AF_BACKEND" = soft ]; then
 	pause=4000 cases=400
 else
-	pause=2000 cases=600
+	pause=2000 cases=1500
 fi
 [ "$AF_BACKEND" = soft ] || export GRAPH_RANDOM_FILLS_STAY=1
 report=$AF_TMP/report

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# Every step is its own kernel: SiLU and the product, and eight kernels for a norm. Its SiLU rounds in the middle, for
-# which our kernel is a slow one: at one row it takes longer than the two.
-title=YohannXu/llama2.cu type=f16 exe=yohann/infer_fp fuses=none why=not-profitable
+# Every step is its own kernel: SiLU and the product, and eight kernels for a norm.
+title=YohannXu/llama2.cu type=f16 exe=yohann/infer_fp fuses=silu_mul
 model=(halves halves.bin layers=2)
 links=(halves.bin) files=(yohann/tokenizer.model:weights/llama-7b-chat/tokenizer.model)
 args=(halves.bin Once upon a time)
