@@ -253,7 +253,7 @@ bool graph_build(struct side *s)
 {
 	CUgraphExec fused = NULL, check = NULL;
 	CUcontext old;
-	struct graph_work w = {.shape = &s->shape};
+	struct graph_work w = {.shape = &s->shape, .side = s->node};
 	bool pushed, ok;
 	struct side_check there[GRAPH_VERDICTS];
 	unsigned kept, stores, nthere;

@@ -5,7 +5,6 @@
 
 #include "matcher/decode.h"
 #include "matcher/key.h"
-#include "matcher/seq.h"
 #include "shim/graph_node.h"
 #include "shim/graph_work.h"
 
@@ -23,7 +22,7 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 	n->kind = GRAPH_KERNEL;
 	op_opaque(&n->op);
 	n->launch.index = i;
-	if (graph_device_updatable(node))
+	if (w->side[i].device_updatable)
 		w->alone = REASON_DEVICE_GRAPH;
 	if (real.cuGraphKernelNodeGetParams_v2(node, &p) || !(rec = graph_kernel(&p)))
 		return true;
@@ -46,8 +45,8 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 		return true;
 	if (!p.kernelParams)
 		n->launch.attrs |= LAUNCH_EXTRA;
-	if (rec->k.ops & seq_members())
-		n->launch.attrs |= graph_attributes(node, &n->launch.priority);
+	n->launch.attrs |= w->side[i].attrs;
+	n->launch.priority = w->side[i].priority;
 	if (decode_launch(&n->launch, &n->op))
 		return true;
 	n->launch.site = key_site(&n->launch, &n->op);

@@ -40,6 +40,28 @@ static bool candidate(const struct graph_shape *s)
 	return false;
 }
 
+static void read_attributes(struct side *s)
+{
+	const uint64_t members = seq_members();
+
+	for (unsigned i = 0; i < s->shape.nnode; i++) {
+		struct side_node *n = &s->node[i];
+		CUDA_KERNEL_NODE_PARAMS p;
+		const struct kernel_rec *rec;
+
+		if (s->shape.type[i] != CU_GRAPH_NODE_TYPE_KERNEL)
+			continue;
+		n->device_updatable = graph_device_updatable(s->shape.node[i]);
+		rec = real.cuGraphKernelNodeGetParams_v2(s->shape.node[i], &p) ? NULL
+									       : graph_kernel(&p);
+		/* What has not been asked rules the node out, should an edit give it another
+		 * kernel. */
+		n->attrs = rec && rec->k.ops & members
+				   ? graph_attributes(s->shape.node[i], &n->priority)
+				   : LAUNCH_OTHER_ATTR;
+	}
+}
+
 /* Fills s with a clone of the graph. NONE, or why not. */
 static enum reason take_clone(struct side *s, CUgraph graph)
 {
@@ -61,6 +83,7 @@ static enum reason take_clone(struct side *s, CUgraph graph)
 		free(levels);
 		return why;
 	}
+	read_attributes(s);
 	s->program_node = s->shape.node;
 	s->shape.node = twin;
 	for (unsigned i = 0; i < s->shape.nlevel; i++)

@@ -7,7 +7,7 @@
 
 struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p)
 {
-	struct kernel_rec *rec = p->kern ? kernels_get((CUfunction)p->kern) : NULL;
+	struct kernel_rec *rec = p->kern ? kernels_get_kernel(p->kern) : NULL;
 
 	/* The record whose image is known can have a verdict. */
 	if (rec && rec->image)

@@ -45,23 +45,35 @@ struct source {
 	const void *owner;
 };
 
-static bool ask(CUfunction f, struct source *s)
+static bool ask_function(CUfunction f, struct source *s)
 {
 	CUmodule module;
+
+	if (real.cuFuncGetName(&s->name, f))
+		return false;
+	if (!real.cuFuncGetModule(&module, f))
+		s->owner = module;
+	return true;
+}
+
+static bool ask_kernel(CUkernel k, struct source *s)
+{
 	CUlibrary library;
 
-	memset(s, 0, sizeof(*s));
-	if (!real.cuFuncGetName(&s->name, f)) {
-		if (!real.cuFuncGetModule(&module, f))
-			s->owner = module;
-		return s->name != NULL;
-	}
-	if (real.cuKernelGetName(&s->name, (CUkernel)f))
+	if (real.cuKernelGetName(&s->name, k))
 		return false;
 	s->kernel = true;
-	if (!real.cuKernelGetLibrary(&library, (CUkernel)f))
+	if (!real.cuKernelGetLibrary(&library, k))
 		s->owner = library;
-	return s->name != NULL;
+	return true;
+}
+
+static bool ask(CUfunction f, bool kernel, struct source *s)
+{
+	memset(s, 0, sizeof(*s));
+	return ((kernel && ask_kernel((CUkernel)f, s)) || ask_function(f, s) ||
+		(!kernel && ask_kernel((CUkernel)f, s))) &&
+	       s->name;
 }
 
 /* Parameter layout: one query per parameter until the driver says there is none of that index. */
@@ -96,12 +108,12 @@ static void discard(struct record *r)
 	free(r);
 }
 
-static struct record *make(CUfunction f)
+static struct record *make(CUfunction f, bool kernel)
 {
 	struct record *r;
 	struct source s;
 
-	if (!ask(f, &s) || !(r = calloc(1, sizeof(*r))))
+	if (!ask(f, kernel, &s) || !(r = calloc(1, sizeof(*r))))
 		return NULL;
 	r->pub.handle = f;
 	r->pub.k.user = r;
@@ -148,11 +160,11 @@ static struct record *find(CUfunction f)
 }
 
 /* A handle may sit in either slot of a pair; the one used last goes to its first. */
-static struct kernel_rec *get_slow(CUfunction f, uint64_t generation, unsigned slot)
+static struct kernel_rec *get_slow(CUfunction f, bool kernel, uint64_t generation, unsigned slot)
 {
 	struct record *r = find(f);
 
-	if (!r && (r = make(f)))
+	if (!r && (r = make(f, kernel)))
 		r = enter(r);
 	if (!r)
 		return NULL;
@@ -166,7 +178,7 @@ static struct kernel_rec *get_slow(CUfunction f, uint64_t generation, unsigned s
 	return &r->pub;
 }
 
-struct kernel_rec *kernels_get(CUfunction f)
+static inline struct kernel_rec *get(CUfunction f, bool kernel)
 {
 	uint64_t generation = __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE);
 	unsigned slot =
@@ -178,7 +190,17 @@ struct kernel_rec *kernels_get(CUfunction f)
 		if (cache.slot[slot ^ 1].f == f)
 			return &cache.slot[slot ^ 1].r->pub;
 	}
-	return get_slow(f, generation, slot);
+	return get_slow(f, kernel, generation, slot);
+}
+
+struct kernel_rec *kernels_get(CUfunction f)
+{
+	return get(f, false);
+}
+
+struct kernel_rec *kernels_get_kernel(CUkernel k)
+{
+	return get((CUfunction)k, true);
 }
 
 void kernels_forget(const void *owner)
