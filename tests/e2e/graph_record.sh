@@ -66,7 +66,7 @@ text=$(AUTOFUSE_CACHE=$AF_TMP/empty AUTOFUSE_PROBE=no "$AUTOFUSE_COMMAND" trace 
 	2>/dev/null | sed -n '/^In graphs/,$p')
 ok "and what does not: the verdict is the one of the program" has "$text" \
 	'accum_kernel → rmsnorm_kernel .* not fused as add_rmsnorm: no-verdict'
-AUTOFUSE_RECORD=$rec shim "$app" --tokens $tokens --graph once >"$AF_TMP/out"
+AUTOFUSE_GRAPHS=off AUTOFUSE_RECORD=$rec shim "$app" --tokens $tokens --graph once >"$AF_TMP/out"
 ok "graphs = off: same tokens" same "$plain" "$(cat "$AF_TMP/out")"
 ok "graphs = off: recorded all the same" same '"opt":"off"' "$(grep '"k":"inst"' "$rec" | grep -o '"opt":"[a-z]*"')"
 text=$("$AUTOFUSE_COMMAND" trace "$rec" | sed -n '/^In graphs/,$p')

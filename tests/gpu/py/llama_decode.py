@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Llama of transformers with random weights: a decode step captured by torch.cuda.graph and replayed, or eager, or prefill.
+
+usage: llama_decode.py 1b|8b|small BATCH graph|eager|prefill|compiled [STEPS]
+Prints a hash of logits and cache on stdout, the median time of a step on stderr.
+"""
+import hashlib
+import statistics
+import sys
+import time
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, StaticCache
+
+SHAPES = {"small": (1024, 4, 16, 4, 2816, 8192), "1b": (2048, 16, 32, 8, 8192, 128256), "8b": (4096, 32, 32, 8, 14336, 128256)}
+shape, batch, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+steps = int(sys.argv[4]) if len(sys.argv) > 4 else 50
+cuda = torch.cuda.is_available()
+device = "cuda" if cuda else "cpu"
+PROMPT = 2048 if mode == "prefill" else 16
+
+torch.manual_seed(1)
+hidden, layers, heads, kv, ffn, vocab = SHAPES[shape]
+config = LlamaConfig(hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads, num_key_value_heads=kv,
+                     intermediate_size=ffn, vocab_size=vocab, max_position_embeddings=4096)
+torch.set_default_dtype(torch.bfloat16)
+with torch.device(device):
+    model = LlamaForCausalLM(config).eval()
+digest = hashlib.sha256()
+
+
+def note(t):
+    digest.update(t.detach().contiguous().view(torch.uint8).cpu().numpy().tobytes())
+
+
+def timed(fn, before=lambda: None):
+    ms = []
+    for _ in range(steps):
+        before()
+        if cuda:
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        fn()
+        if cuda:
+            torch.cuda.synchronize()
+        ms.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(ms[len(ms) // 5:])
+
+
+with torch.no_grad():
+    ids = torch.randint(0, vocab, (batch, PROMPT), device=device)
+    if mode == "prefill":
+        out = [None]
+
+        def forward():
+            out[0] = model(ids, use_cache=False, logits_to_keep=1).logits
+
+        ms = timed(forward)
+        note(out[0])
+    else:
+        cache = StaticCache(config=config, max_cache_len=256)
+        model(ids, past_key_values=cache)
+        one = torch.randint(0, vocab, (batch, 1), device=device)
+
+        def restore():
+            for layer in cache.layers:
+                layer.cumulative_length.fill_(PROMPT)
+
+        step = model
+        if mode == "compiled":
+            step = torch.compile(model, mode="max-autotune-no-cudagraphs" if not cuda else "reduce-overhead")
+        out = [None]
+
+        def forward():
+            out[0] = step(one, past_key_values=cache).logits
+
+        if mode == "graph":
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for _ in range(3):
+                    restore()
+                    forward()
+            torch.cuda.current_stream().wait_stream(side)
+            restore()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                forward()
+            run = graph.replay
+        else:
+            run = forward
+            start = time.perf_counter()
+            for _ in range(4):
+                restore()
+                run()
+            print("warm-up %.1f s" % (time.perf_counter() - start), file=sys.stderr)
+        ms = timed(run, restore)
+        note(out[0])
+        for layer in cache.layers:
+            note(layer.keys)
+            note(layer.values)
+print(digest.hexdigest())
+print("%.4f ms" % ms, file=sys.stderr)
+if cuda:
+    print("%.1f MiB reserved, free %.1f MiB" % (torch.cuda.memory_reserved() / 2**20, torch.cuda.mem_get_info()[0] / 2**20), file=sys.stderr)
