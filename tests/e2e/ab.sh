@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # `autofuse ab`: what it says of programs that fuse, that have nothing to fuse, that fail, hang and differ.
+# Alone: it compares times.
 . "$(dirname "$0")/lib.sh"
 ab() { "$AUTOFUSE_COMMAND" ab "$@" 2>&1; }
 get() { field "$AF_TMP/ab.json" "$1"; }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Switching fusion off and on in a running process, by a file and by a signal; the report says what each
 # phase did.
+# Alone: it counts by time.
 . "$(dirname "$0")/lib.sh"
 export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
 app=$APPS/pairs switch=$AF_TMP/switch
