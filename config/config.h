@@ -15,6 +15,7 @@
 /* Values of the CHOICE options (choices.def); those of `log` are in log.h. */
 enum numerics { NUMERICS_EXACT, NUMERICS_CLOSE };
 enum graphs { GRAPHS_OFF, GRAPHS_ON, GRAPHS_ALWAYS };
+enum families { FAMILIES_NO, FAMILIES_GRAPHS, FAMILIES_YES };
 enum stores { STORES_ALL, STORES_PROVEN, STORES_ASSUME_DEAD };
 enum verify { VERIFY_OFF, VERIFY_SAMPLE, VERIFY_ALWAYS };
 
@@ -28,6 +29,7 @@ struct options {
 #define AF_TYPE_CHOICE_verify int
 #define AF_TYPE_CHOICE_graphs int
 #define AF_TYPE_CHOICE_stores int
+#define AF_TYPE_CHOICE_families int
 #define AF_TYPE_CHOICE_log int
 #define OPTION(field, type, def, env, help) AF_TYPE_##type field;
 #include "config/options.def"

@@ -18,6 +18,7 @@ enum type {
 	TYPE_CHOICE_verify,
 	TYPE_CHOICE_graphs,
 	TYPE_CHOICE_stores,
+	TYPE_CHOICE_families,
 	TYPE_CHOICE_log,
 };
 

@@ -18,6 +18,7 @@ void decode_kernel(struct kernel *k)
 	k->decoder = NULL;
 	k->decoder_data = NULL;
 	k->ops = 0;
+	k->family = false;
 	for (unsigned i = 0; i < sizeof(decoder) / sizeof(decoder[0]) && !k->decoder; i++) {
 		if (!decode_families && decoder[i] != &sig_decoder)
 			continue;
@@ -25,6 +26,7 @@ void decode_kernel(struct kernel *k)
 		if (k->decoder_data) {
 			k->decoder = decoder[i];
 			k->ops = decoder[i]->ops(k->decoder_data);
+			k->family = decoder[i] != &sig_decoder;
 		}
 	}
 }

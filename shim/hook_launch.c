@@ -138,10 +138,17 @@ static struct {
 	uint64_t begin, member; /* opcodes, as seq_beginners and seq_members say */
 } ops;
 
+/* Are launches of that kernel decoded, other than in graphs? */
+static bool looked_at(const struct kernel_rec *rec)
+{
+	return rec && rec->k.decoder &&
+	       (!rec->k.family || process.config.opt.families == FAMILIES_YES);
+}
+
 /* Could a launch of that kernel change anything but itself? (seq.h; most launches end here) */
 static bool concerns(const struct kernel_rec *rec)
 {
-	uint64_t mine = rec ? rec->k.ops : 0;
+	uint64_t mine = looked_at(rec) ? rec->k.ops : 0;
 
 	if (record_on || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return true;
@@ -188,7 +195,7 @@ static CUresult guarded(struct call *c)
 		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
-	if (!concerns(rec) || (rec && rec->k.ops & ops.begin && dull(rec)))
+	if (!concerns(rec) || (looked_at(rec) && rec->k.ops & ops.begin && dull(rec)))
 		return send(&c->own);
 	op_opaque(&op);
 	memset(&l, 0, sizeof(l));
@@ -197,10 +204,10 @@ static CUresult guarded(struct call *c)
 	memcpy(l.block, c->block, sizeof(l.block));
 	l.shmem = c->shmem;
 	l.attrs = attributes(c);
-	if (rec && (rec->k.decoder || record_on) && pack(c, &rec->k, params, &l))
+	if (rec && (looked_at(rec) || record_on) && pack(c, &rec->k, params, &l))
 		l.params = params;
 	l.index = index;
-	if (rec && rec->k.decoder && l.params) {
+	if (looked_at(rec) && l.params) {
 		if (window_recall(&c->own, &l, &r))
 			return r;
 		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {

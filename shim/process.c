@@ -104,7 +104,7 @@ static void start(void)
 	} else if (process.config.opt.enable) {
 		route_keep();
 		sig_compile(&process.config);
-		decode_families = process.config.opt.families;
+		decode_families = process.config.opt.families != FAMILIES_NO;
 		pattern_switches(&process.config, process.pattern_on);
 		pthread_atfork(NULL, NULL, forked);
 		report_start();
