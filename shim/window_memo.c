@@ -23,8 +23,8 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/window_chain.h"
 #include "shim/window_launch.h"
-#include "shim/window_state.h"
 
 enum {
 	SLOTS = 1024,     /* a power of two */
@@ -177,7 +177,9 @@ void window_settle(struct window *w)
 		decode_launch(&m.launch, &m.op);
 		w->finish_check = false;
 		seq_launch(w->seq, &m.launch, &m.op, &out);
-		r = window_submit(w, out.flush, out.nflush);
+		r = window_chains(w, &out);
+		if (!r)
+			r = window_submit(w, out.flush, out.nflush);
 		if (!r && out.act == SEQ_FUSE) /* its earlier members are the planner's no longer */
 			r = window_submit(w, out.group->member, group_size(out.group) - 1u);
 		if (!r && out.act != SEQ_HOLD)
