@@ -134,7 +134,7 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	if (why)
 		return why;
 	if (s)
-		window_seen(s, v);
+		s->misses = s->skip = 0; /* what begins here does complete */
 	if (!all_held && wants_check(v, g->rows)) {
 		verdict_wants(v, g->rows);
 		return REASON_NO_VERDICT;
