@@ -90,9 +90,10 @@ void chains_free(struct seq *s)
 	s->chains = NULL;
 }
 
-bool chains_want(const struct launch *l, const struct op *op)
+bool chains_want(const struct seq *s, const struct launch *l, const struct op *op)
 {
-	return LAUNCH_PLAIN(l->attrs) && row_op_known(op);
+	return LAUNCH_PLAIN(l->attrs) && row_op_known(op) &&
+	       (!s->policy.may_chain || s->policy.may_chain(s->policy.arg, l, op));
 }
 
 /* What stands against the complete chain. */
@@ -133,12 +134,8 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	enum reason why;
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct launch *l = &member[i]->m.launch;
-		const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-
 		m[i].op = &member[i]->m.op;
-		row_pick_spelling(m[i].op, 0, &m[i].pick.spelling);
-		m[i].pick.order = row_order_usual(threads && threads <= 1024 ? threads : 1);
+		row_pick_known(m[i].op, &member[i]->m.launch, &m[i].pick);
 	}
 	why = row_build(r, m, n);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
@@ -444,7 +441,7 @@ void chains_forget(struct seq *s, struct range r)
 		const struct reach freed = {.n = 1, .range = {r}};
 
 		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
-			forget(s, i);
+			end(s, i);
 	}
 }
 

@@ -44,19 +44,20 @@ static void load_record(void *arg, const struct cache_record *r)
 	HASH_ADD(hh, disk.cached, r.key, sizeof(c->r.key), c);
 	if (r->kind != CACHE_REJECT && !disk.foreseen)
 		disk.foreseen = FORESEEN_USE;
-	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < PATTERN_MAX_NODES && r->site[i]; i++) {
+	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < GROUP_MAX_MEMBERS && r->site[i]; i++) {
 		struct site *s = verdict_site(r->site[i]);
 
 		if (s)
 			s->vetted = true;
-		if (s && i == 0)
+		if (s && i == 0 && !cache_of_chain(r))
 			s->expected = true;
 	}
 	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {
 		struct site *s = verdict_site(r->site[0]);
 
 		disk.foreseen = FORESEEN_CHECKS;
-		if (s)
+		/* A chain is held when it is checked: which one it is shows by then. */
+		if (s && !cache_of_chain(r))
 			s->hints |= UINT64_C(1) << (r->at ? r->at : 1) % 64;
 	}
 }
@@ -124,7 +125,6 @@ enum foreseen verdict_foreseen(void)
 static void adopt(struct verdict *v)
 {
 	struct cached *c;
-	struct candidate cand;
 
 	HASH_FIND(hh, disk.cached, &v->key, sizeof(v->key), c);
 	if (!c)
@@ -135,9 +135,8 @@ static void adopt(struct verdict *v)
 		v->state = VERDICT_REJECTED;
 		return;
 	}
-	if (candidate_parse(c->r.candidate, &cand))
+	if (verdict_parse(v, c->r.candidate))
 		return; /* of a build that spelled candidates otherwise: probe again */
-	v->candidate = cand;
 	v->rows = c->r.rows;
 	v->passed = c->r.passed;
 	v->state = c->r.kind == CACHE_VERDICT ? VERDICT_USABLE : VERDICT_CHECKING;
@@ -167,7 +166,7 @@ void verdict_keep(const struct verdict *v, enum cache_kind kind)
 	if (kind == CACHE_REJECT)
 		r.why = v->why;
 	else
-		candidate_name(&v->candidate, r.candidate);
+		verdict_said(v, r.candidate);
 	snprintf(r.detail, sizeof(r.detail), "%s", v->detail);
 	for (char *p = r.detail; *p; p++)
 		if (*p == '\n')

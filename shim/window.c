@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "shim/generated.h"
 #include "shim/graph.h"
 #include "shim/report.h"
-#include "shim/window_state.h"
+#include "shim/window_chain.h"
 
 unsigned window_watch;
 unsigned window_waiting;
@@ -93,6 +94,7 @@ static bool fill(struct window *w, const struct ours *o, CUstream stream, enum s
 			kind = STREAM_NONBLOCKING;
 	}
 	policy.arg = w;
+	policy.chains = window_chains_on();
 	w->seq = seq_new(&policy);
 	if (!w->seq)
 		return false;
@@ -209,6 +211,7 @@ void window_drop_context(CUcontext ctx)
 			drop(window_all[i]);
 	pthread_mutex_unlock(&make_lock);
 	check_drop_context(ctx);
+	generated_drop_context(ctx);
 }
 
 void window_forked(void)
