@@ -8,7 +8,7 @@
 
 /* A slot is what fused_publish writes: elements that differ, greatest distance, ticket; one spare.
  */
-enum { ARENA_SIGNALS = 16, ARENA_SLOT_WORDS = 4 };
+enum { ARENA_SIGNALS = 64, ARENA_SLOT_WORDS = 4 };
 
 /* A result or completion that the device reports through host-mapped memory. */
 struct signal {

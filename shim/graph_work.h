@@ -33,10 +33,12 @@ struct work_group {
 struct work_check {
 	unsigned level;
 	struct graph_group nodes;
-	struct group group;
-	struct member member[PATTERN_MAX_NODES];
+	struct group group;    /* of what follows */
+	struct row *row;       /* owned; NULL: it has none */
+	struct member *member; /* owned */
 	struct verdict *verdict;
 	const struct ours *ours;
+	bool failed; /* there is no room for it */
 };
 
 struct graph_work {
@@ -51,12 +53,13 @@ struct graph_work {
 	uint8_t *lean; /* by node: stores that were left out rest on it */
 	struct work_group *group;
 	unsigned ngroup, group_room;
-	struct work_check check[GRAPH_VERDICTS];
-	unsigned ncheck;
-	CUgraphNode publish[GRAPH_VERDICTS]; /* of each check, in the checking form */
+	struct work_check *check; /* one of each verdict that wants one */
+	unsigned nwanted, check_room;
+	unsigned ncheck;                   /* the first so many are in the checking form */
+	CUgraphNode publish[GRAPH_CHECKS]; /* of these */
 	uint64_t arena_base;
-	struct graph_verdict verdict[GRAPH_VERDICTS];
-	unsigned nverdict;
+	struct graph_verdict *verdict;
+	unsigned nverdict, verdict_room;
 	unsigned rejected[REASON_COUNT];
 	struct graph_list list; /* of all groups, where that is wanted */
 	uint32_t *kernel;       /* then: how many kernel nodes are before each node */
