@@ -5,6 +5,7 @@
 
 #include "matcher/decode.h"
 #include "matcher/key.h"
+#include "matcher/row_build.h"
 #include "matcher/seq.h"
 #include "shim/graph_node.h"
 #include "shim/graph_work.h"
@@ -46,7 +47,7 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 		return true;
 	if (!p.kernelParams)
 		n->launch.attrs |= LAUNCH_EXTRA;
-	if (rec->k.ops & seq_members())
+	if (rec->k.ops & (seq_members() | row_op_codes()))
 		n->launch.attrs |= graph_attributes(node, &n->launch.priority);
 	if (decode_launch(&n->launch, &n->op))
 		return true;
