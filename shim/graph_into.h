@@ -25,8 +25,4 @@ void graph_into_undo(struct graph_added *a);
 /* Its argument is a struct graph_into. */
 extern const struct check_sink graph_into;
 
-/* A launch of ours as a node's parameters; params: room for one pointer. False: no such kernel. */
-bool graph_into_params(CUDA_KERNEL_NODE_PARAMS *p, const struct ours *o,
-		       const struct fused_launch *l, void **params);
-
 #endif
