@@ -105,7 +105,8 @@ static bool wants_checks(const struct graph_work *w, const struct side_check *th
 		bool covered = false;
 
 		for (unsigned k = 0; k < n; k++)
-			covered |= there[k].verdict == c->verdict && there[k].rows >= c->group.rows;
+			covered |= there[k].verdict == c->verdict && there[k].lean == c->lean &&
+				   there[k].rows >= c->group.rows;
 		if (!covered)
 			return true;
 	}

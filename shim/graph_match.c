@@ -92,14 +92,14 @@ static bool keep_group(const struct graph_work *w, struct work_check *c, const s
 
 /* Each verdict that wants it is checked on the first of its groups with the most rows. */
 static void note_check(struct graph_work *w, const struct group *g, const unsigned *node,
-		       struct verdict *v, const struct ours *o)
+		       struct verdict *v, struct lean *lean, const struct ours *o)
 {
 	struct work_check *c;
 	unsigned at = 0;
 
-	if (!judge_wants_check_of(v, g->rows))
+	if (lean ? lean_passed(lean) : !judge_wants_check_of(v, g->rows))
 		return;
-	while (at < w->nwanted && w->check[at].verdict != v)
+	while (at < w->nwanted && (w->check[at].verdict != v || w->check[at].lean != lean))
 		at++;
 	if (at < w->nwanted && w->check[at].group.rows >= g->rows)
 		return;
@@ -116,48 +116,68 @@ static void note_check(struct graph_work *w, const struct group *g, const unsign
 	c->level = w->at;
 	set_nodes(&c->nodes, g, node);
 	c->verdict = v;
+	c->lean = lean;
 	c->ours = o;
 }
 
 /* What the group reads and writes. */
 static void set_ranges(struct side_group *to, const struct group *g)
 {
-	for (unsigned i = 0; i < g->nbound; i++) {
-		to->range[to->nrange++] = bound_range(g, &g->bound[i]);
-		to->surviving += (g->bound[i].use & BOUND_WRITE) != 0;
-	}
-	for (unsigned i = 0; g->row && i < g->row->noperand; i++) {
-		const struct operand box = row_operand_box(g->row, &g->row->operand[i]);
+	struct group_slot slot[GROUP_MAX_SLOTS];
 
-		to->range[to->nrange++] = operand_range(&box);
-		to->surviving += (g->row->operand[i].use & ROW_WRITE) && !(g->dropped >> i & 1);
-	}
+	to->nrange = group_slots(g, slot);
+	for (unsigned i = 0; i < to->nrange; i++)
+		to->range[i] = slot[i].range;
 }
 
 static bool note_group(struct graph_work *w, const struct group *g, const unsigned *node,
-		       struct verdict *v, const struct ours *o)
+		       struct verdict *v, const struct ours *o, const struct standin *launch)
 {
 	struct work_group *to;
 
 	if (!room_for((void **)&w->group, w->ngroup, &w->group_room, sizeof(*w->group)))
 		return false;
-	to = &w->group[w->ngroup];
+	to = &w->group[w->ngroup++];
 	memset(to, 0, sizeof(*to));
-	if (fused_launch(g, &v->candidate, &o->limits, &to->launch) ||
-	    !(to->function = ours_function(o, to->launch.kernel)))
-		return false;
-	w->ngroup++;
 	to->level = w->at;
 	set_nodes(&to->nodes, g, node);
-	to->ctx = o->ctx;
+	to->ours = o;
+	to->launch = *launch;
 	to->lean.verdict = v;
 	to->lean.device = o->device;
 	set_ranges(&to->lean, g);
 	/* Memory that becomes shared is one where nothing may be left out. */
+	to->lean.surviving = group_surviving(g);
 	to->lean.stores = dead_count(g);
-	to->lean.surviving += to->lean.stores;
 	to->lean.bytes = dead_bytes(g);
 	return true;
+}
+
+/*
+ * What stands in for the group, without stores that nobody sees, if there is such a kernel. A
+ * chain's is another one, and is checked by itself first.
+ */
+static enum standin_answer stand_in(struct graph_work *w, struct group *g, const unsigned *node,
+				    struct verdict *v, const struct ours *o, uint32_t dead,
+				    struct standin *to)
+{
+	struct group less = *g;
+	enum standin_answer made;
+	struct lean *lean;
+
+	if (dead) {
+		dead_apply(&less, dead);
+		made = standin_make(&less, v, o, to);
+		lean = g->row && made == STANDIN_MADE ? lean_of(v, to->function, o) : NULL;
+		if (made == STANDIN_MADE && (!g->row || (lean && lean_passed(lean)))) {
+			dead_apply(g, dead);
+			return made;
+		}
+		w->waits |= made == STANDIN_LATER || lean;
+		if (lean)
+			note_check(w, &less, node, v, lean, o);
+	}
+	return standin_make(g, v, o, to);
 }
 
 static const struct ours *ours_of(const struct graph_work *w, const unsigned *node)
@@ -175,6 +195,8 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 {
 	struct graph_work *w = arg;
 	const struct ours *o = ours_of(w, node);
+	struct standin launch;
+	struct group whole;
 	struct verdict *v;
 	enum reason why;
 	int state;
@@ -194,18 +216,31 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	note_verdict(w, v, g->rows);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;
-	note_check(w, g, node, v, o);
 	if (state != VERDICT_USABLE || g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
+		note_check(w, g, node, v, NULL, o);
 		w->waits = true;
 		return REASON_NO_VERDICT;
 	}
 	w->again |= judge_vet(v);
-	if (process.config.opt.verify == VERIFY_ALWAYS)
+	if (process.config.opt.verify == VERIFY_ALWAYS) {
+		note_check(w, g, node, v, NULL, o);
 		return REASON_NONE;
-	dead_apply(g, dead->slots);
-	if (!note_group(w, g, node, v, o))
+	}
+	whole = *g;
+	switch (stand_in(w, g, node, v, o, dead->slots, &launch)) {
+	case STANDIN_LATER:
+		w->waits = true;
+		return REASON_NO_VERDICT;
+	case STANDIN_NEVER:
 		return REASON_NO_KERNEL;
-	for (unsigned i = 0; dead->slots && i < w->dag[w->at].n; i++)
+	case STANDIN_MADE:
+		break;
+	}
+	/* A pattern's kernel is told which stores to leave out: checks see to all it can do. */
+	note_check(w, g->row ? g : &whole, node, v, NULL, o);
+	if (!note_group(w, g, node, v, o, &launch))
+		return REASON_NO_MEMORY;
+	for (unsigned i = 0; g->dropped && i < w->dag[w->at].n; i++)
 		w->lean[w->shape->level[w->at].first + i] |= dead->lean[i];
 	return REASON_NONE;
 }
@@ -262,7 +297,8 @@ int graph_match(struct graph_work *w)
 					    .memory = memory,
 					    .enabled = enabled,
 					    .verdict = verdict,
-					    .done = done};
+					    .done = done,
+					    .chains = process.config.opt.generated};
 	const char *why;
 
 	if (report_listing() || record_on)

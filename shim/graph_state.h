@@ -13,8 +13,8 @@
 
 #include "config/hash.h"
 #include "matcher/graph_rewire.h"
-#include "matcher/row.h"
 #include "shim/graph.h"
+#include "shim/graph_lean.h"
 #include "shim/graph_list.h"
 #include "shim/graph_node.h"
 #include "shim/graph_read.h"
@@ -60,7 +60,7 @@ struct side_group {
 	struct verdict *verdict;
 	int device;
 	unsigned nrange, surviving;
-	struct range range[ROW_MAX_OPERANDS];
+	struct range range[GROUP_MAX_SLOTS];
 	unsigned stores; /* left out */
 	uint64_t bytes;  /* of them */
 };
@@ -74,6 +74,7 @@ struct graph_verdict {
 /* One check in the checking form. */
 struct side_check {
 	struct verdict *verdict;
+	struct lean *lean; /* the kernel checked is this one; NULL: the verdict's own */
 	int64_t rows;
 	CUgraphNode publish; /* in the form's graph: the node that reports the result */
 	int signal;          /* of the arena, where the launch in hand reports it */

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "shim/graph_state.h"
+#include "shim/standin.h"
 
 /* Why an edit of a node concerns a form. */
 enum witness {
@@ -24,9 +25,8 @@ struct work_form {
 struct work_group {
 	unsigned level;
 	struct graph_group nodes; /* by number within the level */
-	struct fused_launch launch;
-	CUfunction function;
-	CUcontext ctx;
+	const struct ours *ours;
+	struct standin launch;
 	struct side_group lean;
 };
 
@@ -37,6 +37,7 @@ struct work_check {
 	struct row *row;       /* owned; NULL: it has none */
 	struct member *member; /* owned */
 	struct verdict *verdict;
+	struct lean *lean; /* NULL: it is the verdict's own kernel that is checked */
 	const struct ours *ours;
 	bool failed; /* there is no room for it */
 };
