@@ -40,7 +40,6 @@ static int collect(struct successors *s, unsigned *indegree, unsigned n,
 static bool sort(struct dag *d, const struct successors *s, unsigned *indegree)
 {
 	unsigned done = 0, lowest = 0;
-	bool linear = true;
 
 	while (done < d->n) {
 		unsigned u = lowest, next;
@@ -57,9 +56,19 @@ static bool sort(struct dag *d, const struct successors *s, unsigned *indegree)
 			if (!--indegree[s->to[i]] && s->to[i] < next)
 				next = s->to[i];
 		lowest = next;
-		linear &= s->start[u + 1] - s->start[u] == (done < d->n ? 1u : 0u);
 	}
-	d->linear = linear;
+	return true;
+}
+
+/* Does each node lead to the next one, and nowhere else? */
+static bool is_linear(const struct dag *d, const struct successors *s)
+{
+	for (unsigned k = 0; k < d->n; k++) {
+		const unsigned first = s->start[d->order[k]], n = s->start[d->order[k] + 1] - first;
+
+		if (n != (k + 1 < d->n) || (n && s->to[first] != d->order[k + 1]))
+			return false;
+	}
 	return true;
 }
 
@@ -104,6 +113,7 @@ int dag_make(struct dag *d, unsigned n, const struct dag_edge *edge, size_t nedg
 	*why = "edges in a circle";
 	if (!sort(d, &s, indegree))
 		goto out;
+	d->linear = is_linear(d, &s);
 	*why = "too many nodes";
 	if (!d->linear && n && close_reach(d, &s))
 		goto out;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "matcher/dead_search.h"
+#include "matcher/pattern.h"
+#include "matcher/row.h"
 
 /* The member that writes the slot first; false if it is none. */
 static bool find_first(struct dead_search *s, struct range r)
@@ -37,9 +39,9 @@ static bool shows(const struct dead_search *s)
 	return false;
 }
 
-static bool proven(struct dead_search *s, const struct bound *b)
+static bool proven(struct dead_search *s, const struct operand *slot)
 {
-	dead_search(s, b, false);
+	dead_search(s, slot, false);
 	return !s->left.n && !shows(s);
 }
 
@@ -73,11 +75,11 @@ static bool reads_own(const struct dead_search *s, unsigned node, struct range r
 }
 
 /* Does no decoded node read it, in this launch of the graph or the next one? */
-static bool unread(struct dead_search *s, const struct bound *b)
+static bool unread(struct dead_search *s, const struct operand *slot)
 {
 	const struct dead_question *q = s->q;
 
-	dead_search(s, b, true);
+	dead_search(s, slot, true);
 	for (unsigned p = 0; p < s->left.n; p++)
 		for (unsigned i = 0; i < q->dag->n; i++)
 			if (!dead_is_member(q, i) &&
@@ -87,21 +89,62 @@ static bool unread(struct dead_search *s, const struct bound *b)
 	return true;
 }
 
+/* The member of a chain that stores the operand, where it is stored at all; -1. */
+static int storer(const struct row *r, unsigned operand)
+{
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (r->stmt[i].code == ROW_STORE && r->stmt[i].at == operand &&
+		    !(r->stmt[i].flags & ROW_DEAD))
+			return r->stmt[i].member;
+	return -1;
+}
+
+/* The slots that a kernel can leave out. */
+static uint32_t droppable(const struct group *g)
+{
+	const unsigned n = g->row ? g->row->noperand : g->nbound;
+	uint32_t slots = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const bool can =
+			g->row ? (unsigned)storer(g->row, i) < group_size(g) - 1
+			       : g->pattern->unstored >> i & 1 && g->bound[i].use == BOUND_WRITE;
+
+		slots |= (uint32_t)can << i;
+	}
+	return slots & ~g->dropped;
+}
+
+/* What the group stores of a slot. */
+static struct operand stored(const struct group *g, unsigned slot)
+{
+	const struct row_operand *o = g->row ? &g->row->operand[slot] : NULL;
+	struct operand box;
+
+	if (!o)
+		return bound_operand(g, &g->bound[slot]);
+	if (row_operand_kept_whole(o))
+		return row_operand_box(g->row, o);
+	operand_dense(&box, ROLE_NONE, ACCESS_WRITE, DT_u8, o->keep.lo, 0,
+		      (int64_t)(o->keep.hi - o->keep.lo));
+	return box;
+}
+
 static bool is_dead(struct dead_search *s, unsigned slot, uint8_t *lean)
 {
 	const struct dead_question *q = s->q;
-	const struct bound *b = &q->group->bound[slot];
+	const struct operand box = stored(q->group, slot);
 
-	if (!find_first(s, bound_range(q->group, b)) ||
-	    q->memory(q->arg, bound_range(q->group, b), &q->node[s->first].launch))
+	if (!find_first(s, operand_range(&box)) ||
+	    q->memory(q->arg, operand_range(&box), &q->node[s->first].launch))
 		return false;
-	if (proven(s, b)) {
+	if (proven(s, &box)) {
 		for (unsigned i = 0; i < q->dag->n; i++)
 			lean[i] |= dead_leaned_on(s, i);
 		return true;
 	}
 	if (q->stores != STORES_ASSUME_DEAD || !(dead_assumed(q->group) >> slot & 1) ||
-	    !unread(s, b))
+	    !unread(s, &box))
 		return false;
 	for (unsigned i = 0; i < q->dag->n; i++)
 		lean[i] |= dead_decoded(&q->node[i]) && !dead_is_member(q, i);
@@ -110,21 +153,20 @@ static bool is_dead(struct dead_search *s, unsigned slot, uint8_t *lean)
 
 int dead_stores(const struct dead_question *q, uint32_t *slots, uint8_t *lean)
 {
-	const struct group *g = q->group;
-	struct dead_search s = {.q = q, .last = q->member[group_size(g) - 1]};
+	const uint32_t can = q->stores == STORES_ALL ? 0 : droppable(q->group);
+	struct dead_search s = {.q = q, .last = q->member[group_size(q->group) - 1]};
 	int rc = -1;
 
 	*slots = 0;
 	memset(lean, 0, q->dag->n);
-	if (q->stores == STORES_ALL)
+	if (!can)
 		return 0;
 	s.risky = calloc(q->dag->n, sizeof(*s.risky));
 	s.killer = calloc(q->dag->n, sizeof(*s.killer));
 	if (s.risky && s.killer) {
-		for (unsigned i = 0; i < g->nbound; i++)
-			if (g->pattern->unstored >> i & 1 && g->bound[i].use == BOUND_WRITE &&
-			    is_dead(&s, i, lean))
-				*slots |= 1u << i;
+		for (uint32_t left = can; left; left &= left - 1)
+			if (is_dead(&s, (unsigned)__builtin_ctz(left), lean))
+				*slots |= left & -left;
 		rc = 0;
 	}
 	free(s.risky);
@@ -132,17 +174,35 @@ int dead_stores(const struct dead_question *q, uint32_t *slots, uint8_t *lean)
 	return rc;
 }
 
+/* Does a later member of the chain read what one stores there? */
+static bool handed_on(const struct group *g, unsigned slot)
+{
+	const struct operand box = stored(g, slot);
+
+	for (unsigned m = (unsigned)storer(g->row, slot) + 1; m < group_size(g); m++) {
+		const struct op *op = &g->member[m]->op;
+
+		for (unsigned k = 0; k < op->noperand; k++)
+			if (op->operand[k].access & ACCESS_READ &&
+			    operand_overlap(&op->operand[k], &box))
+				return true;
+	}
+	return false;
+}
+
 uint32_t dead_assumed(const struct group *g)
 {
+	const uint32_t can = droppable(g);
+	struct group_slot slot[GROUP_MAX_SLOTS];
+	const unsigned n = can ? group_slots(g, slot) : 0;
 	uint32_t slots = 0;
 
-	for (unsigned i = 0; i < g->nbound; i++) {
-		bool other = false;
+	for (unsigned i = 0; i < n; i++) {
+		bool other = !(can >> i & 1) || slot[i].use != BOUND_WRITE;
 
-		for (unsigned k = 0; k < g->nbound; k++)
-			other |= k != i && range_overlap(bound_range(g, &g->bound[i]),
-							 bound_range(g, &g->bound[k]));
-		if (g->pattern->unstored >> i & 1 && g->bound[i].use == BOUND_WRITE && !other)
+		for (unsigned k = 0; k < n && !other; k++)
+			other = k != i && range_overlap(slot[i].range, slot[k].range);
+		if (!other && (!g->row || handed_on(g, i)))
 			slots |= 1u << i;
 	}
 	return slots;
@@ -165,9 +225,10 @@ uint64_t dead_bytes(const struct group *g)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < g->nbound; i++)
-		if (g->dropped >> i & 1)
-			bytes += (uint64_t)(g->rows * g->cols) *
-				 dtype_bytes((enum dtype)g->bound[i].dtype);
+	for (uint32_t left = g->dropped; left; left &= left - 1) {
+		const struct operand box = stored(g, (unsigned)__builtin_ctz(left));
+
+		bytes += operand_bytes(&box);
+	}
 	return bytes;
 }

@@ -16,8 +16,15 @@
 
 #include "matcher/graph_plan.h"
 
+/* All that a node reads and writes lies in here. */
+struct dead_reach {
+	struct range read, written;
+};
+void dead_reach_of(struct dead_reach *r, const struct graph_node *n);
+
 struct dead_question {
 	const struct graph_node *node;
+	const struct dead_reach *reach; /* of each node; NULL: not known, which takes longer */
 	const struct dag *dag;
 	const struct group *group;
 	const unsigned *member; /* nodes of the group's members */
@@ -28,19 +35,21 @@ struct dead_question {
 };
 
 /*
- * The slots (bits) of the group's pattern->unstored whose stores can go. lean: dag->n bytes; 1 for
- * each node besides the members that this rests on, so that an edit of it may undo it. -1 if out of
- * memory.
+ * The slots (bits, numbers of group_slots) whose stores can go, of a pattern's group among those of
+ * pattern->unstored, of a chain among those that not its last member writes. lean: dag->n bytes; 1
+ * for each node besides the members that this rests on, so that an edit of it may undo it. -1 if
+ * out of memory.
  */
 int dead_stores(const struct dead_question *q, uint32_t *slots, uint8_t *lean);
 
 /*
  * STORES_ASSUME_DEAD where no graph says more: the slots whose memory is nothing else's in the
- * group. A store over an input (a running sum) is kept.
+ * group; of a chain, only if a later member reads them. A store over an input (a running sum) is
+ * kept.
  */
 uint32_t dead_assumed(const struct group *g);
 
-/* Makes the group one without those stores. Verdict keys and checks are of the group before. */
+/* Makes the group one without those stores. */
 void dead_apply(struct group *g, uint32_t slots);
 /* Stores that dead_apply took out, and the bytes that they would have written. */
 unsigned dead_count(const struct group *g);

@@ -37,6 +37,29 @@ bool dead_touches(const struct graph_node *n, enum access access, struct range r
 	return false;
 }
 
+static void widen(struct range *r, struct range by)
+{
+	if (by.lo >= by.hi)
+		return;
+	if (r->lo >= r->hi)
+		*r = by;
+	r->lo = by.lo < r->lo ? by.lo : r->lo;
+	r->hi = by.hi > r->hi ? by.hi : r->hi;
+}
+
+void dead_reach_of(struct dead_reach *r, const struct graph_node *n)
+{
+	*r = (struct dead_reach){0};
+	for (unsigned i = 0; dead_decoded(n) && i < n->op.noperand; i++) {
+		const struct operand *o = &n->op.operand[i];
+
+		if (o->access & ACCESS_READ)
+			widen(&r->read, operand_range(o));
+		if (o->access & ACCESS_WRITE)
+			widen(&r->written, operand_range(o));
+	}
+}
+
 bool dead_is_member(const struct dead_question *q, unsigned node)
 {
 	for (unsigned i = 0; i < group_size(q->group); i++)
@@ -57,6 +80,9 @@ static bool unseen(const struct dead_search *s, unsigned killer, struct range r)
 		const struct graph_node *n = &s->q->node[s->risky[i]];
 
 		if (dag_before(s->q->dag, killer, s->risky[i]))
+			continue;
+		if (dead_known(n) && s->q->reach &&
+		    !range_overlap(s->q->reach[s->risky[i]].read, r))
 			continue;
 		if ((!s->assume && !dead_known(n)) || dead_touches(n, ACCESS_READ, r))
 			return false;
@@ -110,6 +136,8 @@ static void overwrite(struct dead_search *s, unsigned killer)
 	const struct op *op = &s->q->node[killer].op;
 	bool any = false;
 
+	if (s->q->reach && !range_overlap(s->q->reach[killer].written, s->around))
+		return;
 	for (unsigned i = 0; i < op->noperand; i++) {
 		const struct operand *o = &op->operand[i];
 		struct dead_pieces left = {0};
@@ -124,8 +152,12 @@ static void overwrite(struct dead_search *s, unsigned killer)
 		s->left = left;
 		any = true;
 	}
-	if (any)
-		s->killer[s->nkiller++] = killer;
+	if (!any)
+		return;
+	s->killer[s->nkiller++] = killer;
+	s->around = (struct range){0};
+	for (unsigned k = 0; k < s->left.n; k++)
+		widen(&s->around, s->left.r[k]);
 }
 
 /* In the order of the graph, until nothing is left. */
@@ -147,33 +179,36 @@ static void overwriters(struct dead_search *s)
 }
 
 /* The rows of the slot, as far as they have gaps and are few; else all of it, gaps included. */
-static void pieces_of(const struct group *g, const struct bound *b, struct dead_pieces *to)
+static void pieces_of(const struct operand *slot, struct dead_pieces *to)
 {
-	struct range all = bound_range(g, b);
-	uint64_t row = (uint64_t)g->cols * dtype_bytes((enum dtype)b->dtype);
+	struct range all = operand_range(slot);
+	int64_t run, pitch, n;
 
 	to->n = 0;
-	if ((uint64_t)b->pitch == row || g->rows > DEAD_PIECES) {
+	if (!operand_bytes(slot) || !operand_runs(slot, &run, &pitch, &n) || n > DEAD_PIECES) {
 		put(to, all.lo, all.hi);
 		return;
 	}
-	for (int64_t r = 0; r < g->rows; r++)
-		put(to, b->addr + (uint64_t)(r * b->pitch),
-		    b->addr + (uint64_t)(r * b->pitch) + row);
+	for (int64_t i = 0; i < n; i++)
+		put(to, slot->addr + (uint64_t)(i * pitch),
+		    slot->addr + (uint64_t)(i * pitch + run));
 }
 
-static void start(struct dead_search *s, const struct bound *b, bool assume)
+static void start(struct dead_search *s, const struct operand *slot, bool assume)
 {
 	const struct dead_question *q = s->q;
-	struct range all = bound_range(q->group, b);
+	struct range all = operand_range(slot);
 
 	s->assume = assume;
 	s->nrisky = s->nkiller = 0;
-	pieces_of(q->group, b, &s->left);
+	pieces_of(slot, &s->left);
+	s->around = all;
 	for (unsigned i = q->dag->linear ? q->dag->place[s->first] : 0; i < q->dag->n; i++) {
 		const struct graph_node *n = &q->node[q->dag->order[i]];
 		bool blind = !assume && !dead_known(n);
 
+		if (!blind && q->reach && !range_overlap(q->reach[q->dag->order[i]].read, all))
+			continue;
 		if (dead_may_see(s, q->dag->order[i]) &&
 		    (blind || dead_touches(n, ACCESS_READ, all)))
 			s->risky[s->nrisky++] = q->dag->order[i];
@@ -191,8 +226,8 @@ bool dead_leaned_on(const struct dead_search *s, unsigned node)
 	return lean && dead_may_see(s, node);
 }
 
-void dead_search(struct dead_search *s, const struct bound *b, bool assume)
+void dead_search(struct dead_search *s, const struct operand *slot, bool assume)
 {
-	start(s, b, assume);
+	start(s, slot, assume);
 	overwriters(s);
 }

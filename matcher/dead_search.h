@@ -23,13 +23,14 @@ struct dead_search {
 	unsigned *killer; /* the overwriters found */
 	unsigned nkiller;
 	struct dead_pieces left; /* not overwritten */
+	struct range around;     /* all of these lie in here */
 };
 
 /*
- * Finds the overwriters of a slot, of which q, first, last and the room of the lists are given, and
- * what they leave. assume: what no decoder knows reads nothing.
+ * Finds the overwriters of what a slot stores, of which q, first, last and the room of the lists
+ * are given, and what they leave. assume: what no decoder knows reads nothing.
  */
-void dead_search(struct dead_search *s, const struct bound *b, bool assume);
+void dead_search(struct dead_search *s, const struct operand *slot, bool assume);
 
 /* Does its op say at least something? */
 bool dead_decoded(const struct graph_node *n);

@@ -14,6 +14,7 @@ struct plan {
 	unsigned *kernel; /* the kernel nodes */
 	unsigned nkernel;
 	uint8_t *lean; /* of the group in hand */
+	struct dead_reach *reach;
 };
 
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
@@ -101,6 +102,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	if (why)
 		return why;
 	if (dead_stores(&(struct dead_question){.node = p->node,
+						.reach = p->reach,
 						.dag = p->dag,
 						.group = g,
 						.member = node,
@@ -153,7 +155,10 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 
 	p.kernel = calloc(d->n + 1, sizeof(*p.kernel));
 	p.lean = calloc(d->n + 1, 1);
-	if (s && p.kernel && p.lean) {
+	p.reach = calloc(d->n + 1, sizeof(*p.reach));
+	if (s && p.kernel && p.lean && p.reach) {
+		for (unsigned i = 0; i < d->n; i++)
+			dead_reach_of(&p.reach[i], &node[i]);
 		for (unsigned i = 0; i < d->n; i++)
 			if (node[i].kind == GRAPH_KERNEL)
 				p.kernel[p.nkernel++] = i;
@@ -165,5 +170,6 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 	seq_free(s);
 	free(p.kernel);
 	free(p.lean);
+	free(p.reach);
 	return rc;
 }

@@ -15,6 +15,7 @@ struct link {
 };
 
 struct rewiring {
+	bool typed;        /* some edge is not plain */
 	struct link *link; /* [0] is nobody's */
 	size_t n, room, most;
 	size_t *out, *in; /* first link of each node, 0: none */
@@ -49,7 +50,10 @@ static int link_add(struct rewiring *w, struct dag_edge e, bool added, bool type
 	return 0;
 }
 
-/* What came before r comes before `fused` and before what came after r. */
+/*
+ * What came before r comes before what came after r, and so before `fused`, which is after r by
+ * plain edges: unless some are not plain, behind which a node may be over before what it waits for.
+ */
 static int take_out(struct rewiring *w, unsigned r, unsigned fused)
 {
 	for (size_t i = w->in[r]; i; i = w->link[i].next_in) {
@@ -57,7 +61,7 @@ static int take_out(struct rewiring *w, unsigned r, unsigned fused)
 
 		if (w->link[i].dead)
 			continue;
-		if (link_add(w, (struct dag_edge){from, fused}, true, false))
+		if (w->typed && link_add(w, (struct dag_edge){from, fused}, true, false))
 			return -1;
 		for (size_t k = w->out[r]; k; k = w->link[k].next_out)
 			if (!w->link[k].dead &&
@@ -140,8 +144,10 @@ int graph_rewire(struct graph_rewire *out, const struct graph_node *node, const 
 	w.n = w.room = 1;
 	if (w.out && w.in && w.link) {
 		rc = 0;
-		for (size_t i = 0; i < nedge && !rc; i++)
+		for (size_t i = 0; i < nedge && !rc; i++) {
 			rc = link_add(&w, edge[i], false, typed && typed[i]);
+			w.typed |= typed && typed[i];
+		}
 		if (!rc)
 			rc = rewire(&w, node, d, group, ngroup);
 		if (!rc)

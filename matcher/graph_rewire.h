@@ -17,7 +17,7 @@
 
 struct graph_group {
 	unsigned n; /* members */
-	unsigned node[PATTERN_MAX_NODES];
+	unsigned node[GROUP_MAX_MEMBERS];
 };
 
 struct graph_rewire {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matcher/legal.h"
 
+#include "matcher/dead.h"
 #include "matcher/row.h"
 
 bool legal_cross(const struct op *held, const struct op *later, enum reason *why)
@@ -84,7 +85,7 @@ void legal_bytes(const struct group *g, uint64_t *unfused, uint64_t *fused)
 		struct row_cost cost;
 
 		row_cost(g->row, &cost);
-		*fused = cost.read + cost.written;
+		*fused = cost.read + cost.written - dead_bytes(g);
 	}
 	for (unsigned i = 0; i < g->nbound; i++) {
 		const struct bound *b = &g->bound[i];

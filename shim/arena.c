@@ -89,6 +89,7 @@ int arena_signal(struct arena *a, struct verdict *v, int64_t rows)
 	if (found > 0) {
 		a->signal[found].verdict = v;
 		a->signal[found].rows = rows;
+		a->signal[found].passed = NULL;
 		a->signal[found].ticket = __atomic_add_fetch(&a->tickets, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&arenas.lock);
@@ -192,6 +193,7 @@ static bool collect(struct arena *a, struct signal *done, bool *same, unsigned *
 		same[*ndone] =
 			!slot[0] || (process.config.opt.numerics == NUMERICS_CLOSE && slot[1] <= 1);
 		done[(*ndone)++] = *s;
+		s->passed = NULL;
 		s->ticket = 0;
 		if (i == 0)
 			__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
@@ -206,6 +208,10 @@ static void deliver(const struct signal *s, bool same)
 	verdict_unmark(s->verdict);
 	if (s->rows)
 		verdict_checked(s->verdict, s->rows, same);
+	if (!same || !s->passed)
+		return;
+	__atomic_store_n(s->passed, 1, __ATOMIC_RELEASE);
+	verdict_news();
 }
 
 /* One arena's turn. Driver entered. True while there is something to wait for. */

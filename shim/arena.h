@@ -8,12 +8,13 @@
 
 /* A slot is what fused_publish writes: elements that differ, greatest distance, ticket; one spare.
  */
-enum { ARENA_SIGNALS = 16, ARENA_SLOT_WORDS = 4 };
+enum { ARENA_SIGNALS = 64, ARENA_SLOT_WORDS = 4 };
 
 /* A result or completion that the device reports through host-mapped memory. */
 struct signal {
 	struct verdict *verdict; /* NULL: nobody's result, the signal only frees its slot */
 	int64_t rows;            /* of a check's result; 0: the end of a first use */
+	int *passed;             /* becomes 1 if the check is passed; or NULL */
 	uint64_t ticket;         /* awaited value; 0: free */
 };
 

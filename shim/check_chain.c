@@ -261,7 +261,7 @@ bool check_chain_body(const struct check *c, const struct group *g, const struct
 		return false;
 	row_copy(&live, &s.row);
 	move(&s);
-	if (standin_of_row(&s.row, v, o, &launch) != STANDIN_MADE ||
+	if (standin_of_row(&s.row, g, v, o, &launch) != STANDIN_MADE ||
 	    !sink->fill(arg, c->arena->counter, 0, 16) || !spoil(&s, sink, arg) ||
 	    !sink->candidate(arg, &launch, row_rows(&s.row)))
 		return false;

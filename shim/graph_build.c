@@ -49,6 +49,12 @@ static void work_free(struct graph_work *w)
 	free(w->aside);
 	free(w->lean);
 	free(w->group);
+	for (unsigned i = 0; i < w->nwanted; i++) {
+		free(w->check[i].member);
+		free(w->check[i].row);
+	}
+	free(w->check);
+	free(w->verdict);
 	free(w->kernel);
 	graph_list_free(&w->list);
 }
@@ -91,16 +97,16 @@ static int begin(struct side *s, struct graph_work *w)
 	return 0;
 }
 
-/* Is there a verdict that wants a check, and that the checking form there is (of those) is not for?
- */
+/* Is the next form's check one that the checking form there is (of those) is not for? */
 static bool wants_checks(const struct graph_work *w, const struct side_check *there, unsigned n)
 {
-	for (unsigned i = 0; i < w->nverdict; i++) {
-		const struct graph_verdict *v = &w->verdict[i];
-		bool covered = !judge_wants_check_of(v->verdict, v->rows);
+	for (unsigned i = 0; i < w->ncheck; i++) {
+		const struct work_check *c = &w->check[i];
+		bool covered = false;
 
 		for (unsigned k = 0; k < n; k++)
-			covered |= there[k].verdict == v->verdict && there[k].rows >= v->rows;
+			covered |= there[k].verdict == c->verdict && there[k].lean == c->lean &&
+				   there[k].rows >= c->group.rows;
 		if (!covered)
 			return true;
 	}
@@ -193,8 +199,10 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	if (record_on && !w->alone && !graph_list_same(&s->list, &w->list))
 		record_graph_groups(s->number, &w->list);
 	graph_list_move(&s->list, &w->list);
-	memcpy(s->verdict, w->verdict, sizeof(s->verdict));
+	free(s->verdict);
+	s->verdict = w->verdict;
 	s->nverdict = w->nverdict;
+	w->verdict = NULL;
 	s->waits = w->waits;
 	s->unchecked = w->unchecked;
 	if (w->alone) {
@@ -255,7 +263,7 @@ bool graph_build(struct side *s)
 	CUcontext old;
 	struct graph_work w = {.shape = &s->shape, .side = s->node};
 	bool pushed, ok;
-	struct side_check there[GRAPH_VERDICTS];
+	struct side_check there[GRAPH_CHECKS];
 	unsigned kept, stores, nthere;
 	enum reason why = REASON_NONE;
 	uint64_t from = graph_now(), cloned, matched;
@@ -281,6 +289,7 @@ bool graph_build(struct side *s)
 		matched = graph_now();
 		log_debug("a graph of %u nodes: cloned in %.1f ms, planned in %.1f", w.shape->nnode,
 			  1e-6 * (double)(cloned - from), 1e-6 * (double)(matched - cloned));
+		graph_check_pick(&w);
 		if (!w.alone && wants_checks(&w, there, nthere) &&
 		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
 				w.form[FORM_FUSED].graph))

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shim/graph_check.h"
 
-#include <string.h>
+#include <limits.h>
 
 #include "matcher/legal.h"
 #include "shim/arena.h"
 #include "shim/graph_into.h"
-#include "shim/judge.h"
 
 /* The form being filled. */
 struct fill {
@@ -18,6 +17,7 @@ struct fill {
 	const struct arena *arena;
 	CUgraphNode before; /* the end of the check before: the copies' memory is shared */
 	CUgraphNode publish;
+	struct graph_added *added;
 };
 
 static bool edge(const struct fill *f, CUgraphNode from, CUgraphNode to)
@@ -46,7 +46,7 @@ static bool copies(struct fill *f, struct check *check)
 	unsigned n = check_copies(check, &c->group, r);
 
 	for (unsigned i = 0; i < n; i++) {
-		struct graph_into to = {.graph = f->graph, .ours = c->ours};
+		struct graph_into to = {.graph = f->graph, .ours = c->ours, .added = f->added};
 		unsigned node = c->nodes.node[first_writer(c, r[i])];
 
 		if (!check_snapshot(check, r[i], f->arena->bytes / 4, &graph_into, &to))
@@ -92,7 +92,7 @@ static bool add_check(struct fill *f)
 	const struct work_check *c = f->c;
 	CUgraphNode last = f->twin[c->nodes.node[c->nodes.n - 1]];
 	struct check check = {.arena = (struct arena *)f->arena};
-	struct graph_into to = {.graph = f->graph, .ours = c->ours};
+	struct graph_into to = {.graph = f->graph, .ours = c->ours, .added = f->added};
 	struct fused_launch l;
 	struct standin s;
 
@@ -108,58 +108,52 @@ static bool add_check(struct fill *f)
 	return hold_back(f);
 }
 
-static bool wanted(const struct graph_work *w, unsigned i)
+static unsigned place(const struct graph_work *w, const struct work_check *c, unsigned member)
 {
-	const struct work_check *c = &w->check[i];
-
-	return judge_wants_check_of(c->verdict, c->group.rows);
+	return w->dag[c->level].place[c->nodes.node[member]];
 }
 
-/* Checks of the graph itself that follow each other, else any single one: w->check is cut to them.
+/*
+ * The next check from number w->ncheck on: of the graph itself, behind `end`, the one that is over
+ * first; else, if there is none yet, any of a child graph. -1: none.
  */
-static void pick(struct graph_work *w)
+static int next(const struct graph_work *w, int end)
 {
-	unsigned kept = 0, single = GRAPH_VERDICTS;
-	struct work_check one;
-	int end = -1;
+	int best = -1, single = -1;
 
-	for (;;) {
-		const struct dag *d = &w->dag[0];
-		unsigned best = GRAPH_VERDICTS;
+	if (w->ncheck == GRAPH_CHECKS)
+		return -1;
+	for (unsigned i = w->ncheck; i < w->nwanted; i++) {
+		const struct work_check *c = &w->check[i];
 
-		/* The next one that begins behind the end, the one that ends first. */
-		for (unsigned i = kept; i < w->ncheck; i++) {
-			const struct graph_group *g = &w->check[i].nodes;
-
-			if (!wanted(w, i))
-				continue;
-			if (w->check[i].level) {
-				single = i;
-				continue;
-			}
-			if ((int)d->place[g->node[0]] > end &&
-			    (best == GRAPH_VERDICTS ||
-			     d->place[g->node[g->n - 1]] <
-				     d->place[w->check[best]
-						      .nodes.node[w->check[best].nodes.n - 1]]))
-				best = i;
-		}
-		if (best == GRAPH_VERDICTS)
-			break;
-		one = w->check[kept];
-		w->check[kept] = w->check[best];
-		w->check[best] = one;
-		end = (int)d->place[w->check[kept].nodes.node[w->check[kept].nodes.n - 1]];
-		kept++;
+		if (c->failed)
+			continue;
+		if (c->level)
+			single = (int)i;
+		else if ((int)place(w, c, 0) > end &&
+			 (best < 0 ||
+			  place(w, c, c->nodes.n - 1) <
+				  place(w, &w->check[best], w->check[best].nodes.n - 1)))
+			best = (int)i;
 	}
-	if (!kept && single < GRAPH_VERDICTS) {
-		w->check[0] = w->check[single];
-		kept = 1;
-	}
-	w->ncheck = kept;
-	for (unsigned i = 0; i < kept; i++) /* they moved */
-		for (unsigned m = 0; m < w->check[i].nodes.n; m++)
-			w->check[i].group.member[m] = &w->check[i].member[m];
+	return best >= 0 || w->ncheck ? best : single;
+}
+
+/* Number i is the next one; where it ends. After one of a child graph comes no other. */
+static int take(struct graph_work *w, int i)
+{
+	struct work_check one = w->check[i];
+
+	w->check[i] = w->check[w->ncheck];
+	w->check[w->ncheck++] = one;
+	return one.level ? INT_MAX : (int)place(w, &one, one.nodes.n - 1);
+}
+
+void graph_check_pick(struct graph_work *w)
+{
+	w->ncheck = 0;
+	for (int end = -1, i; (i = next(w, end)) >= 0;)
+		end = take(w, i);
 }
 
 /* Bytes that the largest check copies and writes. */
@@ -176,43 +170,56 @@ static uint64_t bytes_wanted(const struct graph_work *w)
 	return 2 * most + (1 << 16);
 }
 
-CUgraphExec graph_check_build(struct graph_work *w, unsigned long long flags)
+/* Adds what fits, one behind the other. */
+static void add_checks(struct graph_work *w, const struct arena *a)
 {
 	struct work_form *form = &w->form[FORM_CHECK];
 	CUgraphNode before = NULL;
+
+	w->ncheck = 0;
+	for (int end = -1, i; (i = next(w, end)) >= 0;) {
+		struct work_check *c = &w->check[i];
+		const struct graph_level *l = &w->shape->level[c->level];
+		struct graph_added added = {0};
+		struct fill f = {.w = w,
+				 .c = c,
+				 .graph = form->level[c->level],
+				 .level = l,
+				 .twin = form->twin + l->first,
+				 .arena = a,
+				 .before = before,
+				 .added = &added};
+
+		if (c->ours->ctx != a->ctx || !add_check(&f)) {
+			graph_into_undo(&added);
+			c->failed = true;
+			continue;
+		}
+		end = take(w, i);
+		w->publish[w->ncheck - 1] = before = f.publish;
+	}
+}
+
+CUgraphExec graph_check_build(struct graph_work *w, unsigned long long flags)
+{
+	const struct ours *o = w->ncheck ? w->check[0].ours : NULL;
 	CUgraphExec exec = NULL;
 	const struct arena *a;
 
-	pick(w);
-	if (!w->ncheck)
+	if (!o)
 		return NULL;
-	a = arena_get(w->check[0].ours, bytes_wanted(w));
+	a = arena_get(o, bytes_wanted(w));
 	if (!a) {
-		w->unchecked = arena_never(w->check[0].ours);
+		w->unchecked = arena_never(o);
 		w->waits |= !w->unchecked;
 		return NULL;
 	}
 	w->arena_base = a->base;
-	for (unsigned i = 0; i < w->ncheck; i++) {
-		struct fill f = {.w = w,
-				 .c = &w->check[i],
-				 .graph = form->level[w->check[i].level],
-				 .level = &w->shape->level[w->check[i].level],
-				 .arena = a,
-				 .before = before};
-
-		f.twin = form->twin + f.level->first;
-		if (w->check[i].ours != w->check[0].ours || !add_check(&f)) {
-			w->unchecked = true;
-			return NULL;
-		}
-		w->publish[i] = before = f.publish;
-	}
-	if (graph_instantiate(w, FORM_CHECK, flags, &exec)) {
-		if (exec)
-			real.cuGraphExecDestroy(exec);
-		w->unchecked = true;
-		return NULL;
-	}
-	return exec;
+	add_checks(w, a);
+	if (w->ncheck && !graph_instantiate(w, FORM_CHECK, flags, &exec))
+		return exec;
+	if (exec)
+		real.cuGraphExecDestroy(exec);
+	w->unchecked = true;
+	return NULL;
 }

@@ -8,6 +8,8 @@
 
 #include "shim/graph_work.h"
 
+/* Cuts the checks to those that the next form makes. */
+void graph_check_pick(struct graph_work *w);
 /* Adds the checks to the form's graph and makes an exec of it. NULL: not now. */
 CUgraphExec graph_check_build(struct graph_work *w, unsigned long long flags);
 /* The exec is the record's now. Lock held. */

@@ -11,6 +11,7 @@ void graph_check_take(struct side *s, const struct graph_work *w)
 	s->check_base = w->arena_base;
 	for (unsigned i = 0; i < w->ncheck; i++)
 		s->check[i] = (struct side_check){.verdict = w->check[i].verdict,
+						  .lean = w->check[i].lean,
 						  .rows = w->check[i].group.rows,
 						  .publish = w->publish[i]};
 }
@@ -29,6 +30,8 @@ static bool set_tickets(struct side *s, struct arena *a)
 		c->signal = i + 1 < s->ncheck ? arena_signal(a, c->verdict, c->rows) : 0;
 		if (c->signal < 0)
 			return false;
+		if (c->signal && c->lean)
+			a->signal[c->signal].passed = &c->lean->passed;
 		verdict_mark(c->verdict);
 		c->ticket = c->signal ? a->signal[c->signal].ticket
 				      : __atomic_add_fetch(&a->tickets, 1, __ATOMIC_RELAXED);
@@ -81,6 +84,7 @@ void graph_check_launched(struct side *s, bool launched)
 			continue;
 		a->signal[0].verdict = c->verdict;
 		a->signal[0].rows = c->rows;
+		a->signal[0].passed = c->lean ? &c->lean->passed : NULL;
 		__atomic_store_n(&a->signal[0].ticket, c->ticket, __ATOMIC_RELEASE);
 	}
 	if (launched)

@@ -29,18 +29,10 @@ static int add_edges(struct graph_work *w, unsigned level, const struct dag_edge
 static int put_in(struct graph_work *w, const struct work_group *g)
 {
 	CUgraphNode *twin = w->form[FORM_FUSED].twin + w->shape->level[g->level].first;
-	void *params[] = {(void *)g->launch.params};
-	CUDA_KERNEL_NODE_PARAMS p = {.func = g->function,
-				     .gridDimX = g->launch.grid[0],
-				     .gridDimY = g->launch.grid[1],
-				     .gridDimZ = g->launch.grid[2],
-				     .blockDimX = g->launch.block[0],
-				     .blockDimY = g->launch.block[1],
-				     .blockDimZ = g->launch.block[2],
-				     .sharedMemBytes = g->launch.shmem,
-				     .kernelParams = params,
-				     .ctx = g->ctx};
+	CUDA_KERNEL_NODE_PARAMS p;
+	void *params;
 
+	standin_node(&g->launch, g->ours, &p, &params);
 	for (unsigned i = 0; i + 1 < g->nodes.n; i++) {
 		if (real.cuGraphDestroyNode(twin[g->nodes.node[i]]))
 			return -1;

@@ -3,12 +3,25 @@
 
 static bool added(struct graph_into *to, CUgraphNode node)
 {
+	struct graph_added *a = to->added;
+
 	if (!node)
 		return false;
+	if (a->n == GRAPH_ADDED) {
+		real.cuGraphDestroyNode(node);
+		return false;
+	}
+	a->node[a->n++] = node;
 	if (!to->first)
 		to->first = node;
 	to->last = node;
 	return true;
+}
+
+void graph_into_undo(struct graph_added *a)
+{
+	while (a->n)
+		real.cuGraphDestroyNode(a->node[--a->n]);
 }
 
 static bool into_copy(void *arg, uint64_t dst, uint64_t src, uint64_t bytes)

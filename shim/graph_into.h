@@ -10,7 +10,17 @@ struct graph_into {
 	CUgraph graph;
 	const struct ours *ours;
 	CUgraphNode first, last; /* of this chain; NULL: none yet */
+	struct graph_added *added;
 };
+
+/* The nodes that were added. */
+enum { GRAPH_ADDED = 128 };
+struct graph_added {
+	unsigned n;
+	CUgraphNode node[GRAPH_ADDED];
+};
+/* Takes them out again. */
+void graph_into_undo(struct graph_added *a);
 
 /* Its argument is a struct graph_into. */
 extern const struct check_sink graph_into;

@@ -68,7 +68,9 @@ static bool check_due(struct side *s)
 	bool due = false, missing = false;
 
 	for (unsigned i = 0; i < s->ncheck; i++)
-		due |= judge_wants_check_of(s->check[i].verdict, s->check[i].rows);
+		due |= s->check[i].lean
+			       ? !lean_passed(s->check[i].lean)
+			       : judge_wants_check_of(s->check[i].verdict, s->check[i].rows);
 	if (due || s->waits || s->stale || s->unchecked)
 		return due;
 	for (unsigned i = 0; i < s->nverdict; i++)

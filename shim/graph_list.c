@@ -12,7 +12,6 @@ enum { GROUPS_MAX = 1 << 14 /* of one graph */ };
 void graph_list_add(struct graph_list *l, const struct group *g, const uint32_t *node,
 		    enum reason why, bool checked)
 {
-	const struct pattern *p = g->pattern;
 	struct graph_listed *to;
 
 	if (l->n == l->room) {
@@ -28,15 +27,15 @@ void graph_list_add(struct graph_list *l, const struct group *g, const uint32_t 
 	}
 	to = &l->item[l->n++];
 	memset(to, 0, sizeof(*to));
-	to->pattern = (uint8_t)pattern_id(p);
+	to->pattern = (uint8_t)pattern_id(g->pattern);
 	to->why = (uint8_t)why;
-	to->nnode = p->nnode;
+	to->n = (uint8_t)group_size(g);
 	to->checked = checked;
 	if (!why) {
 		to->stores = (uint8_t)dead_count(g);
 		to->bytes = dead_bytes(g);
 	}
-	memcpy(to->node, node, p->nnode * sizeof(*node));
+	memcpy(to->node, node, to->n * sizeof(*node));
 }
 
 bool graph_list_same(const struct graph_list *a, const struct graph_list *b)
@@ -65,7 +64,7 @@ void graph_list_json(const struct graph_list *l, FILE *f)
 
 		fprintf(f, "%s\n        {\"pattern\": \"%s\", \"nodes\": [", i ? "," : "",
 			pattern_get((enum pattern_id)g->pattern)->name);
-		for (unsigned m = 0; m < g->nnode; m++)
+		for (unsigned m = 0; m < g->n; m++)
 			fprintf(f, "%s%u", m ? ", " : "", g->node[m]);
 		fprintf(f, "], \"fused\": %s", g->why ? "false" : "true");
 		if (g->why)

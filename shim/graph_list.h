@@ -8,12 +8,12 @@
 #include "matcher/group.h"
 
 struct graph_listed {
-	uint8_t pattern, why, nnode;
+	uint8_t pattern, why, n;
 	bool checked;
 	uint8_t stores; /* left out, and their bytes */
 	uint64_t bytes;
-	uint32_t
-		node[PATTERN_MAX_NODES]; /* of the graph's kernel nodes, as recordings count them */
+	/* n of them: the graph's kernel nodes, as recordings count them. */
+	uint32_t node[GROUP_MAX_MEMBERS];
 };
 
 struct graph_list {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "matcher/row_build.h"
 #include "matcher/seq.h"
 #include "matcher/sig.h"
 #include "shim/graph_node.h"
@@ -21,10 +22,12 @@ enum {
 	LIVES_LOOK = 64,  /* then one in so many is looked at */
 };
 
-/* Is there a kernel node that may begin a group? */
+/* Is there a kernel node that may begin a pattern, or are there two that may be a chain? */
 static bool candidate(const struct graph_shape *s)
 {
-	const uint64_t begin = seq_beginners();
+	const uint64_t begin = seq_beginners(),
+		       link = process.config.opt.generated ? row_op_codes() : 0;
+	unsigned links = 0;
 
 	for (unsigned i = 0; i < s->nnode; i++) {
 		CUDA_KERNEL_NODE_PARAMS p;
@@ -34,7 +37,8 @@ static bool candidate(const struct graph_shape *s)
 		    real.cuGraphKernelNodeGetParams_v2(s->node[i], &p))
 			continue;
 		rec = graph_kernel(&p);
-		if (rec && rec->k.ops & begin)
+		links += rec && rec->k.ops & link;
+		if ((rec && rec->k.ops & begin) || links > 1)
 			return true;
 	}
 	return false;
@@ -42,7 +46,7 @@ static bool candidate(const struct graph_shape *s)
 
 static void read_attributes(struct side *s)
 {
-	const uint64_t members = seq_members();
+	const uint64_t members = seq_members() | row_op_codes();
 
 	for (unsigned i = 0; i < s->shape.nnode; i++) {
 		struct side_node *n = &s->node[i];

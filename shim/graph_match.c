@@ -22,87 +22,162 @@ static bool enabled(void *arg, const struct pattern *p)
 	return process.pattern_on[pattern_id(p)];
 }
 
+/* Room for one more behind n of them. */
+static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
+{
+	unsigned want = *room ? 2 * *room : 16;
+	void *more;
+
+	if (n < *room)
+		return true;
+	more = realloc(*list, want * size);
+	if (!more)
+		return false;
+	*list = more;
+	*room = want;
+	return true;
+}
+
 static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
 {
 	unsigned i = 0;
 
 	while (i < w->nverdict && w->verdict[i].verdict != v)
 		i++;
-	if (i == GRAPH_VERDICTS)
-		return;
-	if (i == w->nverdict)
+	if (i == w->nverdict) {
+		if (i == GRAPH_VERDICTS ||
+		    !room_for((void **)&w->verdict, i, &w->verdict_room, sizeof(*w->verdict)))
+			return;
 		w->verdict[w->nverdict++] = (struct graph_verdict){v, rows};
-	else if (rows > w->verdict[i].rows)
+	} else if (rows > w->verdict[i].rows) {
 		w->verdict[i].rows = rows;
+	}
 }
 
-static void set_nodes(const struct graph_work *w, struct graph_group *to, const struct group *g,
-		      const unsigned *node)
+static void set_nodes(struct graph_group *to, const struct group *g, const unsigned *node)
 {
-	to->n = g->pattern->nnode;
+	to->n = group_size(g);
 	memcpy(to->node, node, to->n * sizeof(*node));
 }
 
-/* Each verdict is checked on the first of its groups with the most rows. */
+/* The group, which outlives the planner then. */
+static bool keep_group(const struct graph_work *w, struct work_check *c, const struct group *g,
+		       const unsigned *node)
+{
+	const unsigned n = group_size(g);
+	struct member *member = calloc(n, sizeof(*member));
+	struct row *row = g->row ? malloc(sizeof(*row)) : NULL;
+
+	if (!member || (g->row && !row)) {
+		free(member);
+		free(row);
+		return false;
+	}
+	free(c->member);
+	free(c->row);
+	c->group = *g;
+	c->member = member;
+	for (unsigned i = 0; i < n; i++) {
+		const struct graph_node *from = &w->node[w->shape->level[w->at].first + node[i]];
+
+		member[i] = (struct member){from->launch, from->op};
+		c->group.member[i] = &member[i];
+	}
+	c->row = row;
+	if (row)
+		row_copy(row, g->row);
+	c->group.row = row;
+	return true;
+}
+
+/* Each verdict that wants it is checked on the first of its groups with the most rows. */
 static void note_check(struct graph_work *w, const struct group *g, const unsigned *node,
-		       struct verdict *v, const struct ours *o)
+		       struct verdict *v, struct lean *lean, const struct ours *o)
 {
 	struct work_check *c;
 	unsigned at = 0;
 
-	while (at < w->ncheck && w->check[at].verdict != v)
-		at++;
-	if (at == GRAPH_VERDICTS || (at < w->ncheck && w->check[at].group.rows >= g->rows))
+	if (lean ? lean_passed(lean) : !judge_wants_check_of(v, g->rows))
 		return;
-	w->ncheck += at == w->ncheck;
-	c = &w->check[at];
-	c->level = w->at;
-	set_nodes(w, &c->nodes, g, node);
-	c->group = *g;
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
-		const struct graph_node *n = &w->node[w->shape->level[w->at].first + node[i]];
-
-		c->member[i] = (struct member){n->launch, n->op};
-		c->group.member[i] = &c->member[i];
+	while (at < w->nwanted && (w->check[at].verdict != v || w->check[at].lean != lean))
+		at++;
+	if (at < w->nwanted && w->check[at].group.rows >= g->rows)
+		return;
+	if (at == w->nwanted) {
+		if (at == GRAPH_VERDICTS ||
+		    !room_for((void **)&w->check, at, &w->check_room, sizeof(*w->check)))
+			return;
+		memset(&w->check[at], 0, sizeof(*w->check));
 	}
+	c = &w->check[at];
+	if (!keep_group(w, c, g, node))
+		return;
+	w->nwanted += at == w->nwanted;
+	c->level = w->at;
+	set_nodes(&c->nodes, g, node);
 	c->verdict = v;
+	c->lean = lean;
 	c->ours = o;
 }
 
+/* What the group reads and writes. */
+static void set_ranges(struct side_group *to, const struct group *g)
+{
+	struct group_slot slot[GROUP_MAX_SLOTS];
+
+	to->nrange = group_slots(g, slot);
+	for (unsigned i = 0; i < to->nrange; i++)
+		to->range[i] = slot[i].range;
+}
+
 static bool note_group(struct graph_work *w, const struct group *g, const unsigned *node,
-		       struct verdict *v, const struct ours *o)
+		       struct verdict *v, const struct ours *o, const struct standin *launch)
 {
 	struct work_group *to;
 
-	if (w->ngroup == w->group_room) {
-		unsigned room = w->group_room ? 2 * w->group_room : 64;
-		void *more = realloc(w->group, room * sizeof(*w->group));
-
-		if (!more)
-			return false;
-		w->group = more;
-		w->group_room = room;
-	}
-	to = &w->group[w->ngroup];
-	memset(to, 0, sizeof(*to));
-	if (fused_launch(g, &v->candidate, &o->limits, &to->launch) ||
-	    !(to->function = ours_function(o, to->launch.kernel)))
+	if (!room_for((void **)&w->group, w->ngroup, &w->group_room, sizeof(*w->group)))
 		return false;
-	w->ngroup++;
+	to = &w->group[w->ngroup++];
+	memset(to, 0, sizeof(*to));
 	to->level = w->at;
-	set_nodes(w, &to->nodes, g, node);
-	to->ctx = o->ctx;
+	set_nodes(&to->nodes, g, node);
+	to->ours = o;
+	to->launch = *launch;
 	to->lean.verdict = v;
 	to->lean.device = o->device;
-	for (unsigned i = 0; i < g->nbound; i++) {
-		to->lean.range[to->lean.nrange++] = bound_range(g, &g->bound[i]);
-		to->lean.surviving += (g->bound[i].use & BOUND_WRITE) != 0;
-	}
+	set_ranges(&to->lean, g);
 	/* Memory that becomes shared is one where nothing may be left out. */
+	to->lean.surviving = group_surviving(g);
 	to->lean.stores = dead_count(g);
-	to->lean.surviving += to->lean.stores;
 	to->lean.bytes = dead_bytes(g);
 	return true;
+}
+
+/*
+ * What stands in for the group, without stores that nobody sees, if there is such a kernel. A
+ * chain's is another one, and is checked by itself first.
+ */
+static enum standin_answer stand_in(struct graph_work *w, struct group *g, const unsigned *node,
+				    struct verdict *v, const struct ours *o, uint32_t dead,
+				    struct standin *to)
+{
+	struct group less = *g;
+	enum standin_answer made;
+	struct lean *lean;
+
+	if (dead) {
+		dead_apply(&less, dead);
+		made = standin_make(&less, v, o, to);
+		lean = g->row && made == STANDIN_MADE ? lean_of(v, to->function, o) : NULL;
+		if (made == STANDIN_MADE && (!g->row || (lean && lean_passed(lean)))) {
+			dead_apply(g, dead);
+			return made;
+		}
+		w->waits |= made == STANDIN_LATER || lean;
+		if (lean)
+			note_check(w, &less, node, v, lean, o);
+	}
+	return standin_make(g, v, o, to);
 }
 
 static const struct ours *ours_of(const struct graph_work *w, const unsigned *node)
@@ -120,6 +195,8 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 {
 	struct graph_work *w = arg;
 	const struct ours *o = ours_of(w, node);
+	struct standin launch;
+	struct group whole;
 	struct verdict *v;
 	enum reason why;
 	int state;
@@ -137,20 +214,33 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	if (state == VERDICT_REJECTED)
 		return v->why;
 	note_verdict(w, v, g->rows);
-	note_check(w, g, node, v, o);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;
 	if (state != VERDICT_USABLE || g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
+		note_check(w, g, node, v, NULL, o);
 		w->waits = true;
 		return REASON_NO_VERDICT;
 	}
 	w->again |= judge_vet(v);
-	if (process.config.opt.verify == VERIFY_ALWAYS)
+	if (process.config.opt.verify == VERIFY_ALWAYS) {
+		note_check(w, g, node, v, NULL, o);
 		return REASON_NONE;
-	dead_apply(g, dead->slots);
-	if (!note_group(w, g, node, v, o))
+	}
+	whole = *g;
+	switch (stand_in(w, g, node, v, o, dead->slots, &launch)) {
+	case STANDIN_LATER:
+		w->waits = true;
+		return REASON_NO_VERDICT;
+	case STANDIN_NEVER:
 		return REASON_NO_KERNEL;
-	for (unsigned i = 0; dead->slots && i < w->dag[w->at].n; i++)
+	case STANDIN_MADE:
+		break;
+	}
+	/* A pattern's kernel is told which stores to leave out: checks see to all it can do. */
+	note_check(w, g->row ? g : &whole, node, v, NULL, o);
+	if (!note_group(w, g, node, v, o, &launch))
+		return REASON_NO_MEMORY;
+	for (unsigned i = 0; g->dropped && i < w->dag[w->at].n; i++)
 		w->lean[w->shape->level[w->at].first + i] |= dead->lean[i];
 	return REASON_NONE;
 }
@@ -158,13 +248,13 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
 {
 	struct graph_work *w = arg;
-	uint32_t kernel[PATTERN_MAX_NODES];
+	uint32_t kernel[GROUP_MAX_MEMBERS];
 
 	if (why)
 		w->rejected[why]++;
 	if (!w->kernel) /* nobody wants a list */
 		return;
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		kernel[i] = w->kernel[w->shape->level[w->at].first + node[i]];
 	graph_list_add(&w->list, g, kernel, why,
 		       !why && process.config.opt.verify == VERIFY_ALWAYS);
@@ -207,7 +297,8 @@ int graph_match(struct graph_work *w)
 					    .memory = memory,
 					    .enabled = enabled,
 					    .verdict = verdict,
-					    .done = done};
+					    .done = done,
+					    .chains = process.config.opt.generated};
 	const char *why;
 
 	if (report_listing() || record_on)

@@ -14,6 +14,7 @@
 #include "config/hash.h"
 #include "matcher/graph_rewire.h"
 #include "shim/graph.h"
+#include "shim/graph_lean.h"
 #include "shim/graph_list.h"
 #include "shim/graph_node.h"
 #include "shim/graph_read.h"
@@ -32,7 +33,8 @@ enum graph_form {
 };
 
 enum {
-	GRAPH_VERDICTS = 12, /* distinct verdicts of one graph that are looked after */
+	GRAPH_VERDICTS = 512, /* distinct verdicts of one graph that are looked after */
+	GRAPH_CHECKS = 32,    /* checks in one checking form; others get the next one */
 };
 
 /* What is known of a node of the program's exec, beside graph_shape's. */
@@ -65,7 +67,7 @@ struct side_group {
 	struct verdict *verdict;
 	int device;
 	unsigned nrange, surviving;
-	struct range range[GROUP_MAX_OPERANDS];
+	struct range range[GROUP_MAX_SLOTS];
 	unsigned stores; /* left out */
 	uint64_t bytes;  /* of them */
 };
@@ -79,6 +81,7 @@ struct graph_verdict {
 /* One check in the checking form. */
 struct side_check {
 	struct verdict *verdict;
+	struct lean *lean; /* the kernel checked is this one; NULL: the verdict's own */
 	int64_t rows;
 	CUgraphNode publish; /* in the form's graph: the node that reports the result */
 	int signal;          /* of the arena, where the launch in hand reports it */
@@ -109,13 +112,13 @@ struct side {
 	bool keep_stores; /* the program edits what stores rested on that were left out: no more */
 	unsigned rejected[REASON_COUNT]; /* groups of the last plan that were left alone */
 	struct graph_list list;          /* they and the others, where a report lists groups */
-	struct side_check check[GRAPH_VERDICTS]; /* of the checking form */
+	struct side_check check[GRAPH_CHECKS]; /* of the checking form */
 	unsigned ncheck;
 	unsigned check_tries; /* checking forms made while no verdict changed */
 	uint64_t check_changes;
-	uint64_t check_base;                          /* memory of the arena that its nodes name */
-	struct arena *arena;                          /* claimed for the launch in hand */
-	struct graph_verdict verdict[GRAPH_VERDICTS]; /* of all groups, as far as there is room */
+	uint64_t check_base;           /* memory of the arena that its nodes name */
+	struct arena *arena;           /* claimed for the launch in hand */
+	struct graph_verdict *verdict; /* of all groups, as far as there is room */
 	unsigned nverdict;
 	/* What is to be done. */
 	bool want;      /* the worker shall look at it */

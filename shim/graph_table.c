@@ -176,6 +176,7 @@ void side_free(struct side *s)
 	free(s->program_node);
 	graph_shape_free(&s->shape);
 	free(s->node);
+	free(s->verdict);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

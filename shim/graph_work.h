@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "shim/graph_state.h"
+#include "shim/standin.h"
 
 /* Why an edit of a node concerns a form. */
 enum witness {
@@ -24,19 +25,21 @@ struct work_form {
 struct work_group {
 	unsigned level;
 	struct graph_group nodes; /* by number within the level */
-	struct fused_launch launch;
-	CUfunction function;
-	CUcontext ctx;
+	const struct ours *ours;
+	struct standin launch;
 	struct side_group lean;
 };
 
 struct work_check {
 	unsigned level;
 	struct graph_group nodes;
-	struct group group;
-	struct member member[PATTERN_MAX_NODES];
+	struct group group;    /* of what follows */
+	struct row *row;       /* owned; NULL: it has none */
+	struct member *member; /* owned */
 	struct verdict *verdict;
+	struct lean *lean; /* NULL: it is the verdict's own kernel that is checked */
 	const struct ours *ours;
+	bool failed; /* there is no room for it */
 };
 
 struct graph_work {
@@ -52,12 +55,13 @@ struct graph_work {
 	uint8_t *lean; /* by node: stores that were left out rest on it */
 	struct work_group *group;
 	unsigned ngroup, group_room;
-	struct work_check check[GRAPH_VERDICTS];
-	unsigned ncheck;
-	CUgraphNode publish[GRAPH_VERDICTS]; /* of each check, in the checking form */
+	struct work_check *check; /* one of each verdict that wants one */
+	unsigned nwanted, check_room;
+	unsigned ncheck;                   /* the first so many are in the checking form */
+	CUgraphNode publish[GRAPH_CHECKS]; /* of these */
 	uint64_t arena_base;
-	struct graph_verdict verdict[GRAPH_VERDICTS];
-	unsigned nverdict;
+	struct graph_verdict *verdict;
+	unsigned nverdict, verdict_room;
 	unsigned rejected[REASON_COUNT];
 	struct graph_list list; /* of all groups, where that is wanted */
 	uint32_t *kernel;       /* then: how many kernel nodes are before each node */

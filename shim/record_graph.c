@@ -194,7 +194,7 @@ void record_graph_groups(unsigned number, const struct graph_list *l)
 					     : "fused");
 		if (g->why)
 			record_text_add(&t, ",\"why\":\"%s\"", reason_word((enum reason)g->why));
-		for (unsigned m = 0; m < g->nnode; m++)
+		for (unsigned m = 0; m < g->n; m++)
 			record_text_add(&t, "%s%u", m ? "," : ",\"n\":[", g->node[m]);
 		record_text_add(&t, "]}\n");
 	}

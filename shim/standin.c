@@ -23,35 +23,39 @@ bool standin_ours(const struct fused_launch *l, const struct ours *o, struct sta
 	return to->function;
 }
 
-int standin_row(const struct group *g, const struct verdict *v, struct row *to)
-{
-	struct row_member m[GROUP_MAX_MEMBERS];
-	const unsigned n = group_size(g);
-
-	if (v->as_planned) {
-		row_copy(to, g->row);
-		return 0;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		m[i].op = &g->member[i]->op;
-		if (row_pick_unpack(v->pick[i], &m[i].pick))
-			return -1;
-	}
-	return row_build(to, m, n) ? -1 : 0;
-}
-
 /* Takes the stores of the group's dropped slots out of its row program. */
 static void drop_stores(const struct group *g, struct row *r)
 {
 	for (unsigned i = 0; i < g->row->noperand; i++)
 		for (unsigned k = 0; k < r->nstmt && g->dropped >> i & 1; k++) {
-			const struct row_operand *o = &r->operand[r->stmt[k].at];
+			const struct row_operand *o = &r->operand[r->stmt[k].at],
+						 *p = &g->row->operand[i];
 
-			if (r->stmt[k].code == ROW_STORE && o->addr == g->row->operand[i].addr &&
-			    !memcmp(o->stride, g->row->operand[i].stride, sizeof(o->stride)))
+			if (r->stmt[k].code == ROW_STORE && o->addr == p->addr &&
+			    o->dtype == p->dtype && o->step == p->step && o->width == p->width &&
+			    !memcmp(o->stride, p->stride, sizeof(o->stride)))
 				r->stmt[k].flags |= ROW_DEAD;
 		}
 	row_canon(r);
+}
+
+int standin_row(const struct group *g, const struct verdict *v, struct row *to)
+{
+	struct row_member m[GROUP_MAX_MEMBERS];
+	const unsigned n = group_size(g);
+
+	for (unsigned i = 0; i < n && !v->as_planned; i++) {
+		m[i].op = &g->member[i]->op;
+		if (row_pick_unpack(v->pick[i], &m[i].pick))
+			return -1;
+	}
+	if (v->as_planned)
+		row_copy(to, g->row);
+	else if (row_build(to, m, n))
+		return -1;
+	if (g->dropped)
+		drop_stores(g, to);
+	return 0;
 }
 
 static enum standin_answer launch(struct generated *i, const struct row *r, const struct ours *o,
@@ -71,10 +75,11 @@ static enum standin_answer launch(struct generated *i, const struct row *r, cons
 	return STANDIN_MADE;
 }
 
-enum standin_answer standin_of_row(const struct row *r, const struct verdict *v,
-				   const struct ours *o, struct standin *to)
+enum standin_answer standin_of_row(const struct row *r, const struct group *g,
+				   const struct verdict *v, const struct ours *o,
+				   struct standin *to)
 {
-	return launch(v->image, r, o, to);
+	return launch(g->dropped ? generated_get(r, o, v->pattern->name) : v->image, r, o, to);
 }
 
 static enum standin_answer of_chain(const struct group *g, const struct verdict *v,
@@ -84,12 +89,7 @@ static enum standin_answer of_chain(const struct group *g, const struct verdict 
 
 	if (v->as_planned && !g->dropped)
 		return launch(v->image, g->row, o, to);
-	if (standin_row(g, v, &r))
-		return STANDIN_NEVER;
-	if (!g->dropped)
-		return launch(v->image, &r, o, to);
-	drop_stores(g, &r);
-	return launch(generated_get(&r, o, v->pattern->name), &r, o, to);
+	return standin_row(g, v, &r) ? STANDIN_NEVER : standin_of_row(&r, g, v, o, to);
 }
 
 enum standin_answer standin_make(const struct group *g, const struct verdict *v,

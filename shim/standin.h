@@ -34,13 +34,15 @@ enum standin_answer standin_make(const struct group *g, const struct verdict *v,
 				 const struct ours *o, struct standin *to);
 
 /*
- * The row program that stands for a chain's group: with the verdict's picks. 0, or -1 if there is
- * none. Its operands are the group's slots by address, but not by number. standin_of_row is its
- * launch, also when it has been moved to other addresses of the same alignment, or to fewer rows.
+ * The row program that stands for a chain's group: with the verdict's picks, without the stores of
+ * `dropped` slots. 0, or -1 if there is none. Its operands are the group's slots by address, but
+ * not by number. standin_of_row is its launch, also when it has been moved to other addresses of
+ * the same alignment, or to fewer rows.
  */
 int standin_row(const struct group *g, const struct verdict *v, struct row *to);
-enum standin_answer standin_of_row(const struct row *r, const struct verdict *v,
-				   const struct ours *o, struct standin *to);
+enum standin_answer standin_of_row(const struct row *r, const struct group *g,
+				   const struct verdict *v, const struct ours *o,
+				   struct standin *to);
 
 /* A launch of the library's own image (compare, publish, ...). False: the context has none. */
 bool standin_ours(const struct fused_launch *l, const struct ours *o, struct standin *to);

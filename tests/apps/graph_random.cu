@@ -39,9 +39,38 @@
 		}                                                                                  \
 	} while (0)
 
-enum { BUFFERS = 7, ROWS = 4, COLS = 64, ELEMENTS = ROWS * COLS, BLOCK = 64, STREAMS = 3 };
+enum {
+	BUFFERS = 7, /* of floats; behind them the weights, then whole numbers */
+	WHOLES = 3,
+	FIRST_WHOLE = BUFFERS + 1,
+	ALL = FIRST_WHOLE + WHOLES,
+	ROWS = 4,
+	COLS = 64,
+	ELEMENTS = ROWS * COLS,
+	BLOCK = 64,
+	STREAMS = 3
+};
 
-enum kind { ADD, NORM, SILU, MUL, MIX, COPY, FILL, HOST, EMPTY, CHILD, KINDS };
+enum kind {
+	ADD,
+	NORM,
+	SILU,
+	MUL,
+	MIX,
+	SCALE,
+	RELU,
+	NEG,
+	IADD,
+	IMUL,
+	IRELU,
+	CAST, /* whole numbers to floats */
+	LAST_KERNEL = CAST,
+	COPY,
+	FILL,
+	HOST,
+	EMPTY,
+	CHILD
+};
 
 static float eps = 1e-5f;
 static int elements = ELEMENTS, cols = COLS;
@@ -55,7 +84,7 @@ static unsigned rnd(unsigned n)
 	return (unsigned)((state >> 20) % n);
 }
 
-/* What a node does. Buffers by number; the last one is read only (weights). */
+/* What a node does. Buffers by number; weights are only read. */
 struct what {
 	enum kind kind = EMPTY;
 	unsigned out = 0, a = 0, b = 0;
@@ -68,9 +97,14 @@ static bool writes(const struct what &w)
 	return w.kind <= FILL;
 }
 
+static bool has_two(enum kind k)
+{
+	return k == ADD || k == MUL || k == MIX || k == NORM || k == IADD || k == IMUL;
+}
+
 static bool reads(const struct what &w, unsigned buffer)
 {
-	bool two = w.kind == ADD || w.kind == MUL || w.kind == MIX || w.kind == NORM;
+	bool two = has_two(w.kind);
 
 	return (w.kind <= COPY && w.a == buffer) || (two && w.b == buffer);
 }
@@ -91,7 +125,7 @@ struct node {
 };
 
 struct world {
-	float *buffer[BUFFERS + 1];
+	float *buffer[ALL];
 	cudaStream_t stream[STREAMS];
 	int counted;
 	struct tick {
@@ -112,13 +146,17 @@ static void CUDART_CB count(void *data)
 /* Arguments that live as long as the call. */
 struct arguments {
 	void *out, *a, *b, *list[5];
+	float scale;
 	cudaKernelNodeParams p;
 
 	explicit arguments(const struct what &w)
 	{
 		static void *const kernel[] = {(void *)graph_add, (void *)graph_norm,
 					       (void *)graph_silu, (void *)graph_mul,
-					       (void *)graph_mix};
+					       (void *)graph_mix,  (void *)graph_scale,
+					       (void *)graph_relu, (void *)graph_neg,
+					       (void *)graph_iadd, (void *)graph_imul,
+					       (void *)graph_irelu, (void *)graph_cast};
 		unsigned n = 0;
 
 		out = world.buffer[w.out];
@@ -126,8 +164,11 @@ struct arguments {
 		b = world.buffer[w.b];
 		list[n++] = &out;
 		list[n++] = &a;
-		if (w.kind != SILU)
+		scale = (float)((int)(w.value * 100) % 3) - 0.75f; /* few: each is another kernel */
+		if (has_two(w.kind))
 			list[n++] = &b;
+		if (w.kind == SCALE)
+			list[n++] = &scale;
 		list[n++] = w.kind == NORM ? (void *)&cols : (void *)&elements;
 		if (w.kind == NORM)
 			list[n++] = &eps;
@@ -158,10 +199,33 @@ static bool tangled(const struct what &w)
 	return (w.kind == COPY && w.a == w.out) || (w.kind == MIX && w.b == w.out);
 }
 
+/* Floats: only these have kinds that can be. */
+static void untangle(struct what &w)
+{
+	if (tangled(w))
+		w.a = w.b = (w.out + 1) % BUFFERS;
+}
+
+static bool is_whole(enum kind k)
+{
+	return k == IADD || k == IMUL || k == IRELU;
+}
+
+static void random_buffers(struct what &w)
+{
+	w.out = is_whole(w.kind) ? FIRST_WHOLE + rnd(WHOLES) : rnd(BUFFERS);
+	w.a = is_whole(w.kind) || w.kind == CAST ? FIRST_WHOLE + rnd(WHOLES) : rnd(BUFFERS);
+	if (w.kind != NORM)
+		w.b = is_whole(w.kind) ? FIRST_WHOLE + rnd(WHOLES) : rnd(BUFFERS);
+	if (w.kind == FILL && rnd(3) == 0)
+		w.out = FIRST_WHOLE + rnd(WHOLES);
+}
+
 static struct what random_what(const struct what *last)
 {
+	static const enum kind few[] = {SCALE, RELU, NEG}, wholes[] = {IADD, IMUL, IRELU};
 	struct what w;
-	unsigned k = rnd(32);
+	unsigned k = rnd(48);
 
 	w.kind = k < 7    ? ADD
 		 : k < 14 ? NORM
@@ -171,23 +235,30 @@ static struct what random_what(const struct what *last)
 		 : k < 27 ? COPY
 		 : k < 29 ? FILL
 		 : k < 30 ? HOST
-			  : EMPTY;
-	w.out = rnd(BUFFERS);
-	w.a = rnd(BUFFERS);
-	w.b = rnd(BUFFERS);
+		 : k < 32 ? EMPTY
+		 : k < 37 ? few[rnd(3)]
+		 : k < 46 ? wholes[rnd(3)]
+			  : CAST;
 	w.value = (float)rnd(100) / 100;
-	/* Often the second half of a pair. */
+	/* Often the second half of a pair, or more of a chain. */
 	if (last && rnd(3)) {
-		if (last->kind == ADD)
+		if (last->kind == ADD && rnd(3))
 			w.kind = NORM;
-		if (last->kind == SILU)
+		else if (last->kind == SILU)
 			w.kind = MUL;
-		w.a = last->out;
+		else if (last->kind == IRELU && rnd(3) == 0)
+			w.kind = CAST;
+		else if (is_whole(last->kind))
+			w.kind = wholes[rnd(3)];
+		random_buffers(w);
+		if (writes(*last) && (last->out < BUFFERS) == (w.a < BUFFERS))
+			w.a = last->out;
+	} else {
+		random_buffers(w);
 	}
 	if (w.kind == NORM)
 		w.b = BUFFERS;
-	if (tangled(w))
-		w.a = w.b = (w.out + 1) % BUFFERS;
+	untangle(w);
 	return w;
 }
 
@@ -290,8 +361,9 @@ static const bool verbose = getenv("GRAPH_RANDOM_VERBOSE");
 
 static void say_node(size_t i, const struct node &n)
 {
-	static const char *const name[] = {"add",  "norm", "silu", "mul",   "mix",
-					   "copy", "fill", "host", "empty", "child"};
+	static const char *const name[] = {"add",   "norm", "silu", "mul",  "mix",   "scale",
+					   "relu",  "neg",  "iadd", "imul", "irelu", "cast",
+					   "copy",  "fill", "host", "empty", "child"};
 
 	SAY("  %zu %s out %u a %u b %u value %g after", i, name[n.what.kind], n.what.out, n.what.a,
 	    n.what.b, (double)n.what.value);
@@ -309,11 +381,13 @@ static uint64_t checksum()
 
 	CHECK(cudaDeviceSynchronize());
 	h = (uint64_t)world.counted;
-	for (unsigned i = 0; i < BUFFERS; i++) {
+	for (unsigned i = 0; i < ALL; i++) {
+		if (i == BUFFERS)
+			continue;
 		CHECK(cudaMemcpy(host.data(), world.buffer[i], ELEMENTS * sizeof(float),
 				 cudaMemcpyDeviceToHost));
 		for (uint32_t v : host) {
-			if ((v & 0x7fffffff) > 0x7f800000) /* any NaN is one */
+			if (i < BUFFERS && (v & 0x7fffffff) > 0x7f800000) /* any NaN is one */
 				v = 0x7fc00000;
 			h = (h ^ v) * UINT64_C(0x100000001b3);
 		}
@@ -326,9 +400,14 @@ static void reset()
 	std::vector<float> host(ELEMENTS);
 
 	world.counted = 0;
-	for (unsigned i = 0; i <= BUFFERS; i++) {
-		for (float &v : host)
-			v = (float)rnd(2001) / 1000 - 1;
+	for (unsigned i = 0; i < ALL; i++) {
+		for (float &v : host) {
+			const int n = (int)rnd(2001) - 1000;
+
+			v = (float)n / 1000;
+			if (i >= FIRST_WHOLE)
+				memcpy(&v, &n, sizeof(v));
+		}
 		CHECK(cudaMemcpy(world.buffer[i], host.data(), ELEMENTS * sizeof(float),
 				 cudaMemcpyHostToDevice));
 	}
@@ -356,14 +435,11 @@ static void set_params(struct subject &s)
 	struct what w = n.what;
 	cudaError_t r = cudaErrorNotSupported;
 
-	w.out = rnd(BUFFERS);
-	w.a = rnd(BUFFERS);
-	if (w.kind != NORM)
-		w.b = rnd(BUFFERS);
+	random_buffers(w);
 	w.value = (float)rnd(100) / 50;
 	if (w.kind == CHILD || w.kind == EMPTY || races(s.nodes, i, w) || tangled(w))
 		return;
-	if (w.kind <= MIX) {
+	if (w.kind <= LAST_KERNEL) {
 		struct arguments args(w);
 
 		if (rnd(12) == 0)
@@ -421,8 +497,7 @@ static void update(struct subject &s)
 			size_t at = rnd((unsigned)nodes.size());
 			struct what w = nodes[at].what;
 
-			w.out = rnd(BUFFERS);
-			w.a = rnd(BUFFERS);
+			random_buffers(w);
 			if (w.kind != CHILD && !tangled(w) && !races(nodes, at, w))
 				nodes[at].what = w;
 		}
@@ -625,7 +700,7 @@ static std::vector<struct node> dead_nodes(enum kind over)
 static void dead_edit(struct subject &s, unsigned way, unsigned at, const struct what &w)
 {
 	cudaGraphExecUpdateResultInfo info;
-	struct arguments args(w.kind <= MIX ? w : s.nodes[0].what);
+	struct arguments args(w.kind <= LAST_KERNEL ? w : s.nodes[0].what);
 	cudaMemsetParams fill = fill_params(w);
 	cudaGraph_t g;
 

@@ -52,6 +52,46 @@ __global__ void graph_mul(float *out, const float *a, const float *b, int n)
 		out[i] = a[i] * b[i];
 }
 
+#define GRAPH_EACH(name, to, from, value)                                                          \
+	__global__ void name(to *out, const from *a, int n)                                        \
+	{                                                                                          \
+		int i = blockIdx.x * blockDim.x + threadIdx.x;                                     \
+                                                                                                   \
+		if (i < n)                                                                         \
+			out[i] = value;                                                            \
+	}
+
+GRAPH_EACH(graph_relu, float, float, fmaxf(a[i], 0.0f))
+GRAPH_EACH(graph_neg, float, float, -a[i])
+GRAPH_EACH(graph_irelu, int, int, a[i] > 0 ? a[i] : 0)
+GRAPH_EACH(graph_cast, float, int, (float)a[i])
+
+/* out = a * s */
+__global__ void graph_scale(float *out, const float *a, float s, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		out[i] = a[i] * s;
+}
+
+/* out = a + b, and a * b, of whole numbers */
+__global__ void graph_iadd(int *out, const int *a, const int *b, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		out[i] = (int)((unsigned)a[i] + (unsigned)b[i]);
+}
+
+__global__ void graph_imul(int *out, const int *a, const int *b, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		out[i] = (int)((unsigned)a[i] * (unsigned)b[i]);
+}
+
 /* No signature knows it. Keeps values small. */
 __global__ void graph_mix(float *out, const float *a, const float *b, int n)
 {

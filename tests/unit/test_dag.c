@@ -52,6 +52,22 @@ static void test_not_linear(void **arg)
 	dag_free(&d);
 }
 
+/* Each node leads to one other, two to the same. */
+static void test_two_roots(void **arg)
+{
+	const struct dag_edge edge[] = {{0, 2}, {1, 3}, {2, 3}};
+	const char *why;
+	struct dag d;
+
+	assert_int_equal(dag_make(&d, 4, edge, 3, &why), 0);
+	assert_false(d.linear);
+	assert_false(dag_ordered(&d, 0, 1));
+	assert_false(dag_ordered(&d, 1, 2));
+	assert_true(dag_before(&d, 0, 3));
+	assert_true(dag_before(&d, 1, 3));
+	dag_free(&d);
+}
+
 static void test_bad(void **arg)
 {
 	const struct dag_edge circle[] = {{0, 1}, {1, 2}, {2, 0}}, outside[] = {{0, 9}};
@@ -109,7 +125,7 @@ static void test_random(void **arg)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_chain),      cmocka_unit_test(test_diamond),
-	cmocka_unit_test(test_not_linear), cmocka_unit_test(test_bad),
-	cmocka_unit_test(test_random),
+	cmocka_unit_test(test_not_linear), cmocka_unit_test(test_two_roots),
+	cmocka_unit_test(test_bad),        cmocka_unit_test(test_random),
 };
 UNIT_MAIN(tests)

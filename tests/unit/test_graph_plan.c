@@ -11,6 +11,7 @@
 #include "matcher/dead.h"
 #include "matcher/graph_rewire.h"
 #include "matcher/legal.h"
+#include "matcher/row.h"
 #include "ops.h"
 
 enum { BUFFERS = 7, HALVES = 2, WORDS = 8, NODES = 14, CASES = 20000, GROUPS = NODES };
@@ -29,8 +30,8 @@ struct world {
 	struct dag_edge edge[NODES * NODES];
 	size_t nedge;
 	struct graph_group group[GROUPS];
-	bool dropped[GROUPS]; /* what its first member writes is not stored */
-	unsigned ngroup, ndropped;
+	bool dropped[GROUPS][BUFFERS * HALVES]; /* what it does not store */
+	unsigned ngroup, ndropped, nchain, nlong, nchain_dropped;
 };
 
 static uint64_t state;
@@ -75,8 +76,9 @@ static void make_node(struct world *w, unsigned i)
 		a->halves = rnd(3) ? 3 : 1 + rnd(2);
 		at = a->halves == 2 ? WORDS / 2 * 4 : 0;
 		words = a->halves == 3 ? WORDS : WORDS / 2;
-		n->op = ops_add(DT_f32, buffer(a->write) + at, buffer(a->reads[0]) + at,
-				buffer(a->reads[1]) + at, words);
+		n->op = (kind < 2 ? ops_add : ops_mul)(DT_f32, buffer(a->write) + at,
+						       buffer(a->reads[0]) + at,
+						       buffer(a->reads[1]) + at, words);
 	} else if (kind < 7) {
 		if (a->reads[1] == a->write)
 			a->reads[1] = (a->write + 1) % BUFFERS;
@@ -132,13 +134,14 @@ static void execute(const struct world *w, unsigned i, uint32_t *memory)
 /* All members of a group in one go. */
 static void execute_group(const struct world *w, unsigned g, uint32_t *memory)
 {
-	uint32_t *sum = memory + w->access[w->group[g].node[0]].write * HALVES, old[HALVES];
+	uint32_t old[BUFFERS * HALVES];
 
-	memcpy(old, sum, sizeof(old));
+	memcpy(old, memory, sizeof(old));
 	for (unsigned m = 0; m < w->group[g].n; m++)
 		execute(w, w->group[g].node[m], memory);
-	if (w->dropped[g])
-		memcpy(sum, old, sizeof(old));
+	for (unsigned i = 0; i < BUFFERS * HALVES; i++)
+		if (w->dropped[g][i])
+			memory[i] = old[i];
 }
 
 /* Runs what is in, a fused node as its members, in a random order. False if some cannot run. */
@@ -190,6 +193,27 @@ static enum reason take(void *arg, struct group *g, const unsigned *node,
 	return rnd(4) ? REASON_NONE : REASON_NO_VERDICT;
 }
 
+/* What the group would store of that slot. */
+static struct range stored(const struct group *g, unsigned i)
+{
+	struct group_slot slot[GROUP_MAX_SLOTS];
+
+	assert_true(i < group_slots(g, slot));
+	assert_int_equal(slot[i].use & (BOUND_WRITE | BOUND_DEAD), BOUND_DEAD);
+	if (g->row && !row_operand_kept_whole(&g->row->operand[i]))
+		return g->row->operand[i].keep;
+	return slot[i].range;
+}
+
+static void drop(bool *dropped, struct range r)
+{
+	for (unsigned i = 0; i < BUFFERS * HALVES; i++) {
+		const uint64_t lo = BASE + (uint64_t)i * WORDS / HALVES * 4;
+
+		dropped[i] |= range_overlap(r, (struct range){lo, lo + WORDS / HALVES * 4});
+	}
+}
+
 static void done(void *arg, const struct group *g, const unsigned *node, enum reason why)
 {
 	struct world *w = arg;
@@ -197,13 +221,19 @@ static void done(void *arg, const struct group *g, const unsigned *node, enum re
 
 	if (why)
 		return;
-	w->dropped[w->ngroup++] = dead_count(g);
+	for (unsigned i = 0; i < 32; i++)
+		if (g->dropped >> i & 1)
+			drop(w->dropped[w->ngroup], stored(g, i));
+	w->ngroup++;
 	w->ndropped += dead_count(g);
-	to->n = g->pattern->nnode;
+	w->nchain += g->row != NULL;
+	w->nlong += group_size(g) > 2;
+	w->nchain_dropped += g->row ? dead_count(g) : 0;
+	to->n = group_size(g);
 	memcpy(to->node, node, to->n * sizeof(*node));
 }
 
-static unsigned one_case(uint64_t seed, unsigned *dropped)
+static void one_case(uint64_t seed, struct world *all)
 {
 	const struct graph_policy policy = {.stores = STORES_PROVEN,
 					    .memory = memory_any,
@@ -223,6 +253,8 @@ static unsigned one_case(uint64_t seed, unsigned *dropped)
 	state = seed * 0x9e3779b97f4a7c15u + 1;
 	make(&w);
 	mine.arg = &w;
+	mine.chains = rnd(4);
+	mine.larger = rnd(2);
 	assert_int_equal(dag_make(&d, w.n, w.edge, w.nedge, &why), 0);
 	assert_int_equal(graph_plan(&mine, w.node, &d), 0);
 	assert_int_equal(graph_rewire(&r, w.node, &d, w.edge, NULL, w.nedge, w.group, w.ngroup), 0);
@@ -244,18 +276,27 @@ static unsigned one_case(uint64_t seed, unsigned *dropped)
 		fail_msg("seed %llu: other bytes", (unsigned long long)seed);
 	free(r.edge);
 	dag_free(&d);
-	*dropped += w.ndropped;
-	return w.ngroup;
+	all->ngroup += w.ngroup;
+	all->ndropped += w.ndropped;
+	all->nchain += w.nchain;
+	all->nlong += w.nlong;
+	all->nchain_dropped += w.nchain_dropped;
 }
 
 static void test_random(void **arg)
 {
-	unsigned groups = 0, dropped = 0;
+	struct world all = {.n = 0};
 
 	for (uint64_t seed = 1; seed <= CASES; seed++)
-		groups += one_case(seed, &dropped);
-	assert_true(groups > CASES / 20); /* else nothing was tried */
-	assert_true(dropped > groups / 40);
+		one_case(seed, &all);
+	print_message("# %u groups, %u stores dropped; %u chains, %u of three or more, %u stores\n",
+		      all.ngroup, all.ndropped, all.nchain, all.nlong, all.nchain_dropped);
+	/* Else nothing was tried. */
+	assert_true(all.ngroup - all.nchain > CASES / 20);
+	assert_true(all.ndropped - all.nchain_dropped > (all.ngroup - all.nchain) / 40);
+	assert_true(all.nchain > CASES / 10);
+	assert_true(all.nlong > CASES / 40);
+	assert_true(all.nchain_dropped > all.nchain / 40);
 }
 
 /* What is beside the fused node and reads what a member that went left, waits for it. */
