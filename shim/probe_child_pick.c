@@ -232,9 +232,16 @@ static void canonical(const struct op *op, struct row_spelling *f)
 		f->div = PICK_div_FAST;
 	if (f->ftz && f->div == PICK_div_RCPFAST)
 		f->div = PICK_div_FAST;
-	/* Halving is exact but for what is flushed either way. */
-	if (f->ftz && f->half == PICK_half_CDF)
+	/* x/2 * (1 + t): halving either is exact where 1 + t is not 1, and rounds once where it is. */
+	if (f->half == PICK_half_CDF)
 		f->half = PICK_half_FIRST;
+	/* A NaN makes all of the row NaN by the sum. */
+	if (op->code == OP_softmax)
+		f->extreme = PICK_extreme_FMAX;
+	/* What is flushed is nothing next to the number that is added. */
+	if (op->code == OP_scale && op->nscalar > 1 && fabs(op->scalar[1]) > 0x1p-90 &&
+	    fabs(op->scalar[0]) < 0x1p10)
+		f->ftz = PICK_ftz_NO;
 	if ((op->code == OP_scale && op->nscalar > 1 && exact_scale(op->scalar[0], op->scalar[1])) ||
 	    (op->code == OP_add && op->nscalar == 1 && fabs(op->scalar[0]) == 1))
 		f->contract = PICK_contract_YES;
