@@ -140,7 +140,7 @@ static void put_walks(struct list *l, unsigned threads)
 
 unsigned candidate_orders(const struct group *g, struct candidate *out, unsigned max)
 {
-	const uint32_t *block = g->member[g->pattern->nnode - 1]->launch.block;
+	const uint32_t *block = g->member[group_size(g) - 1]->launch.block;
 	unsigned all = block[0] * block[1] * block[2];
 	/* A row may be the block's, a line of the block's, a warp's, or one thread's. */
 	unsigned threads[] = {all, block[0], 32, 1};

@@ -11,7 +11,7 @@ static bool find_first(struct dead_search *s, struct range r)
 {
 	const struct dead_question *q = s->q;
 
-	for (unsigned i = 0; i < q->group->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(q->group); i++)
 		if (dead_touches(&q->node[q->member[i]], ACCESS_WRITE, r)) {
 			s->first = q->member[i];
 			return true;
@@ -111,7 +111,7 @@ static bool is_dead(struct dead_search *s, unsigned slot, uint8_t *lean)
 int dead_stores(const struct dead_question *q, uint32_t *slots, uint8_t *lean)
 {
 	const struct group *g = q->group;
-	struct dead_search s = {.q = q, .last = q->member[g->pattern->nnode - 1]};
+	struct dead_search s = {.q = q, .last = q->member[group_size(g) - 1]};
 	int rc = -1;
 
 	*slots = 0;

@@ -39,7 +39,7 @@ bool dead_touches(const struct graph_node *n, enum access access, struct range r
 
 bool dead_is_member(const struct dead_question *q, unsigned node)
 {
-	for (unsigned i = 0; i < q->group->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(q->group); i++)
 		if (q->member[i] == node)
 			return true;
 	return false;

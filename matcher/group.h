@@ -15,6 +15,7 @@ enum {
 	PATTERN_MAX_JOINS = 6,
 	GROUP_MAX_MEMBERS = 16, /* of a chain; of a pattern's group PATTERN_MAX_NODES */
 	GROUP_MAX_OPERANDS = 8,
+	GROUP_MAX_SLOTS = 32, /* group_slots */
 };
 
 /* Operand `to_role` of node `to` is what node `from` left in its operand `from_role`. */
@@ -59,8 +60,10 @@ struct group {
 	bool has_eps;
 	bool plus_one; /* the norm multiplies by 1 + weight */
 	uint8_t nbound;
-	uint32_t dropped; /* slots that were BOUND_WRITE and became BOUND_DEAD (dead.h) */
+	uint32_t dropped; /* slots that were BOUND_WRITE and became BOUND_DEAD (dead.h); of a chain,
+			     numbers of group_slots */
 	struct bound bound[GROUP_MAX_OPERANDS];
+	void *judged; /* the policy's own note of what it said of the group */
 };
 
 /* A pattern without nodes is the name of chains that come to this; they are found without it
@@ -135,5 +138,23 @@ enum pattern_id pattern_parse(const char *name);
 
 /* Bytes a bound slot spans, for range checks. */
 struct range bound_range(const struct group *g, const struct bound *b);
+
+/*
+ * What a group reads and leaves in memory, whichever kind it is: the bound slots of a pattern, the
+ * operands of a chain's row program, by the same numbers. What members hand each other and nobody
+ * needs to find is BOUND_DEAD, or (of a chain) not there at all.
+ */
+struct group_slot {
+	struct operand box; /* dtype, sizes and strides; role and access mean nothing */
+	struct range range; /* all of it */
+	uint8_t use;        /* enum bound_use */
+};
+/* Fills in slot[] and returns how many there are: at most GROUP_MAX_SLOTS. */
+unsigned group_slots(const struct group *g, struct group_slot *slot);
+/* Slots that the group leaves in memory or would, had their stores not been dropped: the
+ * `surviving` of memory kinds (seq.h). */
+unsigned group_surviving(const struct group *g);
+/* Does any member write any byte of it, be it left in memory or not? */
+bool group_writes(const struct group *g, struct range r);
 
 #endif

@@ -10,6 +10,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "matcher/row.h"
+
 /* Elements a thread may handle in a grid rule; beyond, the grid is taken as fixed. */
 enum { MAX_PER_THREAD = 64, MAX_ROWS_PER_BLOCK = 64 };
 
@@ -163,12 +165,21 @@ static unsigned alias(const struct group *g, unsigned slot)
 	return i;
 }
 
+/* A chain's program as it is planned: its hash has types, alignments and who hands what to whom. */
+static void put_row(struct text *t, const struct row *r)
+{
+	put(t, "row %016" PRIx64, row_hash(r));
+	for (unsigned i = 0; i < r->nimm; i++)
+		put(t, " %" PRIx64, r->imm[i]);
+	put(t, "\n");
+}
+
 int key_text(const struct group *g, const char *machine, char *text, unsigned size)
 {
 	struct text t = {text, size};
 
 	put(&t, "%s cols %" PRId64 "\n", g->pattern->name, g->cols);
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		put_member(&t, g->member[i]);
 	for (unsigned i = 0; i < g->nbound; i++) {
 		const struct bound *b = &g->bound[i];
@@ -181,6 +192,8 @@ int key_text(const struct group *g, const char *machine, char *text, unsigned si
 		else
 			put(&t, " broadcast\n");
 	}
+	if (g->row)
+		put_row(&t, g->row);
 	put(&t, "%s\n", machine);
 	return t.room ? (int)(t.at - text) : -1;
 }

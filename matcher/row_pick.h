@@ -9,6 +9,7 @@
 #ifndef AF_MATCHER_ROW_PICK_H
 #define AF_MATCHER_ROW_PICK_H
 
+#include "matcher/launch.h"
 #include "matcher/row.h"
 
 struct row_spelling {
@@ -66,5 +67,12 @@ struct row_order row_order_usual(unsigned threads);
 /* The order of ATen's reductions of contiguous f32, f16 or bf16 rows where cols is a multiple of 4
  * and the data is aligned. False where it is not known. */
 bool row_order_aten(int64_t rows, int64_t cols, struct row_order *o);
+
+/*
+ * The pick of a launch's op as far as that can be told from the launch. True: it is the kernel's,
+ * as there is no other, or as the family that the kernel belongs to is known to have no other.
+ * False: it is the likeliest one, and a probe has to find out.
+ */
+bool row_pick_known(const struct op *op, const struct launch *l, struct row_pick *p);
 
 #endif

@@ -133,12 +133,8 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	enum reason why;
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct launch *l = &member[i]->m.launch;
-		const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-
 		m[i].op = &member[i]->m.op;
-		row_pick_spelling(m[i].op, 0, &m[i].pick.spelling);
-		m[i].pick.order = row_order_usual(threads && threads <= 1024 ? threads : 1);
+		row_pick_known(m[i].op, &member[i]->m.launch, &m[i].pick);
 	}
 	why = row_build(r, m, n);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))

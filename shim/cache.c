@@ -20,9 +20,10 @@
 #include "shim/cache_dir.h"
 
 enum {
-	LINE_MAX_ = 640,
-	FILE_MAX = 64 << 20,    /* a larger file is not ours */
-	COMPACT_BYTES = 4 << 20 /* rewrite with the newest records only */
+	LINE_MAX_ = 4096,
+	SITES_MAX = GROUP_MAX_MEMBERS * 17, /* as text, with the end */
+	FILE_MAX = 64 << 20,                /* a larger file is not ours */
+	COMPACT_BYTES = 4 << 20             /* rewrite with the newest records only */
 };
 
 struct entry {
@@ -48,7 +49,7 @@ static int format(const struct cache_record *r, char *line)
 {
 	int n = sprintf(line, "af2 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
 
-	for (unsigned i = 0; i < PATTERN_MAX_NODES; i++)
+	for (unsigned i = 0; i < GROUP_MAX_MEMBERS && (!i || r->site[i]); i++)
 		n += sprintf(line + n, "%c%" PRIx64, i ? ',' : ' ', r->site[i]);
 	n += snprintf(line + n, (size_t)(LINE_MAX_ - 24 - n),
 		      " %s %s %" PRId64 " %" PRId64 " %u %u %s %s ", kind_word[r->kind],
@@ -60,10 +61,12 @@ static int format(const struct cache_record *r, char *line)
 	return n + sprintf(line + n, "#%016" PRIx64 "\n", (uint64_t)XXH3_64bits(line, (size_t)n));
 }
 
+_Static_assert((int)SITES_MAX == 272 && (int)CACHE_CANDIDATE_MAX == 2560, "as sscanf is told");
+
 /* One line without its newline. 0 or -1. */
 static int parse(char *line, size_t len, struct cache_record *r)
 {
-	char kind[16], why[32], sites[96];
+	char kind[16], why[32], sites[SITES_MAX];
 	uint64_t sum;
 	unsigned n = 0;
 	int used = 0;
@@ -77,13 +80,13 @@ static int parse(char *line, size_t len, struct cache_record *r)
 	line[len - 18] = '\0'; /* the blank before '#' */
 	memset(r, 0, sizeof(*r));
 	if (sscanf(line,
-		   "af2 %16" SCNx64 "%16" SCNx64 " %95s %15s %31s %" SCNd64 " %" SCNd64
-		   " %u %u %95s %n",
+		   "af2 %16" SCNx64 "%16" SCNx64 " %271s %15s %31s %" SCNd64 " %" SCNd64
+		   " %u %u %2559s %n",
 		   &r->key.hash[0], &r->key.hash[1], sites, kind, why, &r->rows, &r->due,
 		   &r->passed, &r->at, r->candidate, &used) != 10 ||
 	    !used)
 		return -1;
-	for (char *p = sites, *end; n < PATTERN_MAX_NODES; p = end + 1) {
+	for (char *p = sites, *end; n < GROUP_MAX_MEMBERS; p = end + 1) {
 		r->site[n++] = strtoull(p, &end, 16);
 		if (*end != ',')
 			break;

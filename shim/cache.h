@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include "matcher/key.h"
 #include "matcher/reason.h"
+#include "matcher/row_pick.h"
+
+enum { CACHE_CANDIDATE_MAX = GROUP_MAX_MEMBERS * ROW_PICK_NAME_MAX };
 
 enum cache_kind {
 	CACHE_PROBED,  /* the probe found the candidate; live checks are still due */
@@ -20,15 +23,16 @@ enum cache_kind {
 
 struct cache_record {
 	struct key key;
-	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member; 0 if unknown */
+	uint64_t site[GROUP_MAX_MEMBERS]; /* key_site of each member; 0 if unknown */
 	enum cache_kind kind;
 	enum reason why; /* CACHE_REJECT */
 	int64_t rows;    /* largest proven number of rows */
 	int64_t due;     /* CACHE_VERDICT: more rows, seen and not proven yet; 0: none */
 	unsigned passed; /* CACHE_PROBED: live checks so far */
 	unsigned at;     /* which match of its site wants a check, counted from 1 in each process */
-	char candidate[96]; /* candidate_name, or "" */
-	char detail[160];   /* for people: pattern, kernels, or what went wrong; no newline */
+	/* candidate_name; of a chain row_pick_name of each member, joined by '+'; or "" */
+	char candidate[CACHE_CANDIDATE_MAX];
+	char detail[160]; /* for people: pattern, kernels, or what went wrong; no newline */
 };
 
 /* dir: the cache option ("" for the default place, "none" for no cache). 0, or -1 with the cache

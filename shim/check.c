@@ -11,16 +11,19 @@
 #include "shim/times.h"
 #include "shim/worker.h"
 
-static bool launch(const struct ours *o, CUstream stream, const struct fused_launch *l)
+static bool send(CUstream stream, const struct standin *s)
 {
-	CUfunction f = ours_function(o, l->kernel);
-	void *params[] = {(void *)l->params};
-
-	if (!f || real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-				      l->block[1], l->block[2], l->shmem, stream, params, NULL))
+	if (standin_send(s, stream))
 		return false;
 	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
 	return true;
+}
+
+static bool launch(const struct ours *o, CUstream stream, const struct fused_launch *l)
+{
+	struct standin s;
+
+	return standin_ours(l, o, &s) && send(stream, &s);
 }
 
 /* Onto a stream. */
@@ -48,21 +51,21 @@ static bool queue_fill(void *arg, uint64_t at, unsigned char value, uint64_t byt
 	return !real.cuMemsetD8Async(at, value, bytes, q->stream);
 }
 
-static bool queue_launch(void *arg, const struct fused_launch *l)
+static bool queue_launch(void *arg, const struct standin *s)
 {
 	const struct queue *q = arg;
 
-	return launch(q->ours, q->stream, l);
+	return send(q->stream, s);
 }
 
-static bool queue_candidate(void *arg, const struct fused_launch *l, int64_t rows)
+static bool queue_candidate(void *arg, const struct standin *s, int64_t rows)
 {
 	const struct queue *q = arg;
 	bool ok;
 
 	if (times_on)
 		times_before();
-	ok = launch(q->ours, q->stream, l);
+	ok = send(q->stream, s);
 	if (times_on)
 		times_after_group(q->group, &q->verdict->key, rows, true);
 	return ok;
@@ -156,9 +159,11 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 
 bool check_last(struct check *c, const struct ours *o, CUstream stream, const struct group *g)
 {
-	for (unsigned i = 0; i < g->nbound; i++)
-		if (check_overwritten(c, g, i) &&
-		    !snapshot(c, o, stream, bound_range(g, &g->bound[i]), c->arena->bytes / 8))
+	struct range r[GROUP_MAX_SLOTS];
+	unsigned n = check_copies(c, g, r);
+
+	for (unsigned i = 0; i < n; i++)
+		if (!snapshot(c, o, stream, r[i], c->arena->bytes / 8))
 			return false;
 	return true;
 }
@@ -167,7 +172,7 @@ void check_run(struct check *c, const struct ours *o, CUstream stream, const str
 	       struct verdict *v)
 {
 	struct queue q = {.ours = o, .stream = stream, .group = g, .verdict = v};
-	bool ok = check_body(c, g, &v->candidate, o, &queue_sink, &q);
+	bool ok = check_body(c, g, v, o, &queue_sink, &q);
 
 	publish(c, o, stream, ok ? v : NULL, ok ? g->rows : 0);
 }

@@ -16,7 +16,7 @@
 
 struct arena;
 
-enum { CHECK_SNAPSHOTS = 4 };
+enum { CHECK_SNAPSHOTS = 8 };
 
 /* A check under way in one window; zero is none. */
 struct check {

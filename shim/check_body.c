@@ -2,14 +2,14 @@
 #include "shim/check_body.h"
 
 #include "shim/arena.h"
+#include "shim/check_chain.h"
 
 static uint64_t bytes_of(struct range r)
 {
 	return r.hi - r.lo;
 }
 
-/* Room in the arena for a copy of r, aligned as r is; 0 if there is none. *used counts bytes. */
-static uint64_t place(const struct arena *a, uint64_t *used, uint64_t lo, uint64_t bytes)
+uint64_t check_place(const struct arena *a, uint64_t *used, uint64_t lo, uint64_t bytes)
 {
 	uint64_t at = (*used + CHECK_ALIGN - 1) / CHECK_ALIGN * CHECK_ALIGN + lo % CHECK_ALIGN;
 
@@ -19,7 +19,7 @@ static uint64_t place(const struct arena *a, uint64_t *used, uint64_t lo, uint64
 	return a->base + at;
 }
 
-static uint64_t used_by(const struct check *c)
+uint64_t check_used(const struct check *c)
 {
 	uint64_t used = 0;
 
@@ -31,7 +31,7 @@ static uint64_t used_by(const struct check *c)
 bool check_snapshot(struct check *c, struct range r, uint64_t most, const struct check_sink *sink,
 		    void *arg)
 {
-	uint64_t used = used_by(c), copy;
+	uint64_t used = check_used(c), copy;
 
 	for (unsigned i = 0; i < c->nsnap; i++)
 		if (c->snap[i].range.lo == r.lo)
@@ -40,7 +40,7 @@ bool check_snapshot(struct check *c, struct range r, uint64_t most, const struct
 		r.hi = r.lo + most;
 	if (c->nsnap == CHECK_SNAPSHOTS || r.lo >= r.hi)
 		return false;
-	copy = place(c->arena, &used, r.lo, bytes_of(r));
+	copy = check_place(c->arena, &used, r.lo, bytes_of(r));
 	if (!copy || !sink->copy(arg, copy, r.lo, bytes_of(r)))
 		return false;
 	c->snap[c->nsnap].range = r;
@@ -78,18 +78,41 @@ static uint64_t copy_of(const struct check *c, const struct group *g, const stru
 	return 0;
 }
 
-bool check_overwritten(const struct check *c, const struct group *g, unsigned slot)
+unsigned check_copies(const struct check *c, const struct group *g, struct range *r)
 {
-	const struct bound *b = &g->bound[slot];
-	int64_t rows = g->rows;
+	unsigned n = 0;
 
-	return (b->use & BOUND_READ) && written(g, bound_range(g, b)) && !copy_of(c, g, b, &rows);
+	if (g->row)
+		return check_chain_copies(g, r);
+	for (unsigned i = 0; i < g->nbound; i++) {
+		const struct bound *b = &g->bound[i];
+		int64_t rows = g->rows;
+
+		if ((b->use & BOUND_READ) && written(g, bound_range(g, b)) &&
+		    !copy_of(c, g, b, &rows))
+			r[n++] = bound_range(g, b);
+	}
+	return n;
+}
+
+uint64_t check_bytes(const struct group *g)
+{
+	uint64_t all = 0;
+
+	if (g->row)
+		return check_chain_bytes(g);
+	for (unsigned i = 0; i < g->nbound; i++) {
+		struct range r = bound_range(g, &g->bound[i]);
+
+		all += bytes_of(r) + 4 * CHECK_ALIGN;
+	}
+	return all;
 }
 
 /* Makes *s the group over copies, over as many rows as fit. False if none do. */
 static bool shadow(const struct check *c, const struct group *g, struct group *s)
 {
-	uint64_t used = used_by(c), room;
+	uint64_t used = check_used(c), room;
 	unsigned fresh = 0;
 
 	*s = *g;
@@ -122,8 +145,8 @@ static bool shadow(const struct check *c, const struct group *g, struct group *s
 			if (g->bound[j].addr == g->bound[i].addr)
 				b->addr = s->bound[j].addr;
 		if (!b->addr)
-			b->addr = place(c->arena, &used, g->bound[i].addr,
-					(uint64_t)s->rows * (uint64_t)b->pitch);
+			b->addr = check_place(c->arena, &used, g->bound[i].addr,
+					      (uint64_t)s->rows * (uint64_t)b->pitch);
 		if (!b->addr)
 			return false;
 	}
@@ -149,16 +172,19 @@ static bool spoil(const struct check *c, const struct group *g, const struct gro
 	return true;
 }
 
-bool check_body(const struct check *c, const struct group *g, const struct candidate *candidate,
+bool check_body(const struct check *c, const struct group *g, const struct verdict *v,
 		const struct ours *o, const struct check_sink *sink, void *arg)
 {
 	const struct arena *a = c->arena;
 	struct fused_launch l;
+	struct standin to;
 	struct group s;
 
-	if (!shadow(c, g, &s) || fused_launch(&s, candidate, &o->limits, &l) ||
+	if (g->row)
+		return check_chain_body(c, g, v, o, sink, arg);
+	if (!shadow(c, g, &s) || standin_make(&s, v, o, &to) != STANDIN_MADE ||
 	    !sink->fill(arg, a->counter, 0, 16) || !spoil(c, g, &s, sink, arg) ||
-	    !sink->candidate(arg, &l, s.rows))
+	    !sink->candidate(arg, &to, s.rows))
 		return false;
 	for (unsigned i = 0; i < g->nbound; i++) {
 		if (!(g->bound[i].use & BOUND_WRITE))
@@ -166,7 +192,7 @@ bool check_body(const struct check *c, const struct group *g, const struct candi
 		fused_compare(s.bound[i].addr, s.bound[i].pitch, g->bound[i].addr,
 			      g->bound[i].pitch, s.rows, g->cols, (enum dtype)g->bound[i].dtype,
 			      a->counter, &l);
-		if (!sink->launch(arg, &l))
+		if (!standin_ours(&l, o, &to) || !sink->launch(arg, &to))
 			return false;
 	}
 	return true;

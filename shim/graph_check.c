@@ -25,11 +25,9 @@ static bool edge(const struct fill *f, CUgraphNode from, CUgraphNode to)
 	return !from || !to || !real.cuGraphAddDependencies(f->graph, &from, &to, 1);
 }
 
-/* The first member that writes any byte of the slot. */
-static unsigned first_writer(const struct work_check *c, unsigned slot)
+/* The first member that writes any byte of r. */
+static unsigned first_writer(const struct work_check *c, struct range r)
 {
-	struct range r = bound_range(&c->group, &c->group.bound[slot]);
-
 	for (unsigned m = 0; m < c->nodes.n; m++)
 		for (unsigned i = 0; i < c->member[m].op.noperand; i++) {
 			const struct operand *o = &c->member[m].op.operand[i];
@@ -44,15 +42,14 @@ static unsigned first_writer(const struct work_check *c, unsigned slot)
 static bool copies(struct fill *f, struct check *check)
 {
 	const struct work_check *c = f->c;
+	struct range r[GROUP_MAX_SLOTS];
+	unsigned n = check_copies(check, &c->group, r);
 
-	for (unsigned i = 0; i < c->group.nbound; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct graph_into to = {.graph = f->graph, .ours = c->ours};
-		unsigned node = c->nodes.node[first_writer(c, i)];
+		unsigned node = c->nodes.node[first_writer(c, r[i])];
 
-		if (!check_overwritten(check, &c->group, i))
-			continue;
-		if (!check_snapshot(check, bound_range(&c->group, &c->group.bound[i]),
-				    f->arena->bytes / 4, &graph_into, &to))
+		if (!check_snapshot(check, r[i], f->arena->bytes / 4, &graph_into, &to))
 			return false;
 		for (size_t e = 0; e < f->level->nedge; e++)
 			if (f->level->edge[e].to == node &&
@@ -97,13 +94,14 @@ static bool add_check(struct fill *f)
 	struct check check = {.arena = (struct arena *)f->arena};
 	struct graph_into to = {.graph = f->graph, .ours = c->ours};
 	struct fused_launch l;
+	struct standin s;
 
 	if (!copies(f, &check) ||
-	    !check_body(&check, &c->group, &c->verdict->candidate, c->ours, &graph_into, &to))
+	    !check_body(&check, &c->group, c->verdict, c->ours, &graph_into, &to))
 		return false;
 	fused_publish(f->arena->counter, arena_slot(f->arena, 0), 0, &l);
-	if (!graph_into.launch(&to, &l) || !edge(f, last, to.first) ||
-	    !edge(f, f->before, to.first))
+	if (!standin_ours(&l, c->ours, &s) || !graph_into.launch(&to, &s) ||
+	    !edge(f, last, to.first) || !edge(f, f->before, to.first))
 		return false;
 	f->publish = to.last;
 	graph_witness(f->w, FORM_CHECK, c->level, &c->nodes);
@@ -171,13 +169,8 @@ static uint64_t bytes_wanted(const struct graph_work *w)
 
 	for (unsigned i = 0; i < w->ncheck; i++) {
 		const struct group *g = &w->check[i].group;
-		uint64_t all = 0;
+		uint64_t all = check_bytes(g);
 
-		for (unsigned b = 0; b < g->nbound; b++) {
-			struct range r = bound_range(g, &g->bound[b]);
-
-			all += r.hi - r.lo + 4 * CHECK_ALIGN;
-		}
 		most = all > most ? all : most;
 	}
 	return 2 * most + (1 << 16);

@@ -22,6 +22,7 @@ static bool set_tickets(struct side *s, struct arena *a)
 		struct side_check *c = &s->check[i];
 		CUDA_KERNEL_NODE_PARAMS p;
 		struct fused_launch l;
+		struct standin to;
 		void *params;
 
 		/* The last result is the one that frees the memory of checks. */
@@ -32,8 +33,10 @@ static bool set_tickets(struct side *s, struct arena *a)
 		c->ticket = c->signal ? a->signal[c->signal].ticket
 				      : __atomic_add_fetch(&a->tickets, 1, __ATOMIC_RELAXED);
 		fused_publish(a->counter, arena_slot(a, c->signal), c->ticket, &l);
-		if (!graph_into_params(&p, s->ours, &l, &params) ||
-		    real.cuGraphExecKernelNodeSetParams_v2(s->form[FORM_CHECK].exec, c->publish,
+		if (!standin_ours(&l, s->ours, &to))
+			return false;
+		standin_node(&to, s->ours, &p, &params);
+		if (real.cuGraphExecKernelNodeSetParams_v2(s->form[FORM_CHECK].exec, c->publish,
 							   &p))
 			return false;
 	}

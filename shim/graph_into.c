@@ -42,39 +42,22 @@ static bool into_fill(void *arg, uint64_t at, unsigned char value, uint64_t byte
 	return added(to, n);
 }
 
-bool graph_into_params(CUDA_KERNEL_NODE_PARAMS *p, const struct ours *o,
-		       const struct fused_launch *l, void **params)
-{
-	*params = (void *)l->params;
-	*p = (CUDA_KERNEL_NODE_PARAMS){.func = ours_function(o, l->kernel),
-				       .gridDimX = l->grid[0],
-				       .gridDimY = l->grid[1],
-				       .gridDimZ = l->grid[2],
-				       .blockDimX = l->block[0],
-				       .blockDimY = l->block[1],
-				       .blockDimZ = l->block[2],
-				       .sharedMemBytes = l->shmem,
-				       .kernelParams = params,
-				       .ctx = o->ctx};
-	return p->func;
-}
-
-static bool into_launch(void *arg, const struct fused_launch *l)
+static bool into_launch(void *arg, const struct standin *s)
 {
 	struct graph_into *to = arg;
 	CUDA_KERNEL_NODE_PARAMS p;
 	CUgraphNode n = NULL;
 	void *params;
 
-	if (!graph_into_params(&p, to->ours, l, &params) ||
-	    real.cuGraphAddKernelNode_v2(&n, to->graph, &to->last, to->last != NULL, &p))
+	standin_node(s, to->ours, &p, &params);
+	if (real.cuGraphAddKernelNode_v2(&n, to->graph, &to->last, to->last != NULL, &p))
 		return false;
 	return added(to, n);
 }
 
-static bool into_candidate(void *arg, const struct fused_launch *l, int64_t rows)
+static bool into_candidate(void *arg, const struct standin *s, int64_t rows)
 {
-	return into_launch(arg, l);
+	return into_launch(arg, s);
 }
 
 const struct check_sink graph_into = {

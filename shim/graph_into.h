@@ -15,8 +15,4 @@ struct graph_into {
 /* Its argument is a struct graph_into. */
 extern const struct check_sink graph_into;
 
-/* A launch of ours as a node's parameters; params: room for one pointer. False: no such kernel. */
-bool graph_into_params(CUDA_KERNEL_NODE_PARAMS *p, const struct ours *o,
-		       const struct fused_launch *l, void **params);
-
 #endif

@@ -1,15 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shim/judge.h"
 
+#include "fused/gen.h"
+#include "matcher/row_build.h"
+#include "shim/generated.h"
 #include "shim/kernels.h"
+#include "shim/probe_parent.h"
 #include "shim/process.h"
+#include "shim/standin.h"
+
+/* Is there, or could there be, a kernel of ours for such a group? */
+static bool can(const struct group *g, const struct ours *o)
+{
+	return g->row ? process.config.opt.generated && !gen_cannot(g->row, &o->limits)
+		      : fused_can(g);
+}
+
+/* The kernels of a chain whose picks are settled. They come from other threads, later. */
+static enum reason image(const struct group *g, const struct ours *o, struct verdict *v)
+{
+	struct row r;
+
+	if (!v->image && !standin_row(g, v, &r))
+		v->image = generated_get(&r, o, g->pattern->name);
+	switch (v->image ? generated_state(v->image, o) : GENERATED_FAILED) {
+	case GENERATED_MAKING:
+		return REASON_NO_VERDICT;
+	case GENERATED_FAILED:
+		verdict_reject(v, REASON_NOT_COMPILED,
+			       v->image ? generated_why(v->image)
+					: "the process has as many generated kernels as it may",
+			       false);
+		return REASON_NOT_COMPILED;
+	case GENERATED_READY:
+		break;
+	}
+	return REASON_NONE;
+}
+
+/* Nothing is known of the verdict's group yet. */
+static void begin(const struct group *g, const struct ours *o, struct verdict *v)
+{
+	if (v->known)
+		verdict_planned(v, g);
+	else if (process.config.opt.probe && probe_can(g))
+		verdict_probe(v, g, o);
+}
 
 enum reason judge(const struct group *g, const struct ours *o, struct verdict **v)
 {
 	int state;
 
 	*v = NULL;
-	if (!fused_can(g))
+	if (!can(g, o))
 		return REASON_NO_KERNEL;
 	if (o->cc < FUSED_LEAST_CC)
 		return REASON_OLD_GPU;
@@ -22,15 +65,16 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 		return REASON_NOT_PROFITABLE;
 	switch (state) {
 	case VERDICT_NEW:
-		if (process.config.opt.probe)
-			verdict_probe(*v, g, o);
-		return REASON_NO_VERDICT;
+		begin(g, o, *v);
+		if (verdict_state(*v) < VERDICT_CHECKING)
+			return REASON_NO_VERDICT;
+		break;
 	case VERDICT_PROBING:
 		return REASON_NO_VERDICT;
 	case VERDICT_REJECTED:
 		return (*v)->why;
 	}
-	return REASON_NONE;
+	return g->row ? image(g, o, *v) : REASON_NONE;
 }
 
 bool judge_wants_check_of(const struct verdict *v, int64_t rows)
@@ -54,7 +98,7 @@ bool judge_vet(const struct verdict *v)
 {
 	bool news = false;
 
-	for (unsigned i = 0; i < v->pattern->nnode; i++) {
+	for (unsigned i = 0; i < v->nmember; i++) {
 		struct site *s = verdict_site(v->site[i]);
 
 		news |= s && !s->vetted;

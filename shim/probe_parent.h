@@ -9,4 +9,10 @@
  * verdict_reject from the probe thread. -1 if nothing could be queued or probes are off. */
 int probe_start(struct verdict *v, const struct group *g, const struct ours *o);
 
+/* Are there probes for such a group? */
+static inline bool probe_can(const struct group *g)
+{
+	return !g->row; /* a chain's picks have to be known without */
+}
+
 #endif

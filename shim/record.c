@@ -270,11 +270,11 @@ static void put_launches(const uint64_t *launch, unsigned n)
 
 void record_group(const struct group *g, bool fused, bool checked, enum reason why)
 {
-	uint64_t launch[PATTERN_MAX_NODES];
+	uint64_t launch[GROUP_MAX_MEMBERS];
 
 	if (!record_on || !begin())
 		return;
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		launch[i] = g->member[i]->launch.index;
 	put("{\"k\":\"g\",\"f\":\"%s\",\"is\":\"%s\"", g->pattern->name,
 	    !fused    ? "refused"
@@ -282,7 +282,7 @@ void record_group(const struct group *g, bool fused, bool checked, enum reason w
 		      : "fused");
 	if (!fused)
 		put(",\"why\":\"%s\"", reason_word(why));
-	put_launches(launch, g->pattern->nnode);
+	put_launches(launch, group_size(g));
 	end();
 }
 

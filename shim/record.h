@@ -49,7 +49,7 @@ void record_group(const struct group *g, bool fused, bool checked, enum reason w
  */
 struct record_sent {
 	const char *how; /* own, fused, check */
-	uint64_t launch[PATTERN_MAX_NODES];
+	uint64_t launch[GROUP_MAX_MEMBERS];
 	unsigned n;
 	const struct key *key; /* of the group's verdict, or NULL */
 	int64_t rows;          /* that the kernel worked on */

@@ -50,8 +50,8 @@ bool report_listing(void)
 	return report.list;
 }
 
-static void list_group(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
-		       enum reason why)
+static void list_group(const struct pattern *p, const uint64_t *launch, unsigned n,
+		       enum outcome outcome, enum reason why)
 {
 	struct report_item *item;
 
@@ -72,11 +72,11 @@ static void list_group(const struct pattern *p, const uint64_t *launch, enum out
 	item->pattern = pattern_id(p);
 	item->outcome = outcome;
 	item->why = why;
-	item->nmember = p->nnode;
+	item->nmember = (uint8_t)n;
 	memcpy(item->launch, launch, item->nmember * sizeof(*launch));
 }
 
-static void count(const struct pattern *p, const uint64_t *launch, enum outcome outcome,
+static void count(const struct pattern *p, const uint64_t *launch, unsigned n, enum outcome outcome,
 		  enum reason why)
 {
 	struct report_pattern *t;
@@ -87,23 +87,23 @@ static void count(const struct pattern *p, const uint64_t *launch, enum outcome 
 	if (outcome == OUTCOME_REJECTED)
 		t->rejected[why]++;
 	if (report.list)
-		list_group(p, launch, outcome, why);
+		list_group(p, launch, n, outcome, why);
 	pthread_mutex_unlock(&report.lock);
 }
 
 void report_group(const struct group *g, enum outcome outcome, enum reason why)
 {
-	uint64_t launch[PATTERN_MAX_NODES];
+	uint64_t launch[GROUP_MAX_MEMBERS];
 
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		launch[i] = g->member[i]->launch.index;
-	count(g->pattern, launch, outcome, why);
+	count(g->pattern, launch, group_size(g), outcome, why);
 	record_group(g, outcome != OUTCOME_REJECTED, outcome == OUTCOME_CHECKED, why);
 }
 
-void report_fused(const struct pattern *p, const uint64_t *launch)
+void report_fused(const struct pattern *p, const uint64_t *launch, unsigned n)
 {
-	count(p, launch, OUTCOME_FUSED, REASON_NONE);
+	count(p, launch, n, OUTCOME_FUSED, REASON_NONE);
 }
 
 const char *report_path(const char *pattern, char *path, unsigned size)

@@ -29,7 +29,7 @@ void report_start(void);
 /* One completed match. */
 void report_group(const struct group *g, enum outcome outcome, enum reason why);
 /* The same for a fused group of which only the launches' indices are at hand. */
-void report_fused(const struct pattern *p, const uint64_t *launch);
+void report_fused(const struct pattern *p, const uint64_t *launch, unsigned n);
 /* Is every group to be listed (until there are too many)? */
 bool report_listing(void);
 

@@ -15,7 +15,7 @@ struct report_pattern {
 
 struct report_item {
 	uint8_t pattern, outcome, why, nmember;
-	uint64_t launch[PATTERN_MAX_NODES]; /* launch indices, as recordings count them */
+	uint64_t launch[GROUP_MAX_MEMBERS]; /* launch indices, as recordings count them */
 };
 
 /* From one switch of fusion to the next. */

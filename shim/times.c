@@ -140,7 +140,7 @@ void times_after_own(uint64_t index)
 void times_after_group(const struct group *g, const struct key *key, int64_t rows, bool check)
 {
 	struct record_sent s = {
-		.how = check ? "check" : "fused", .n = g->pattern->nnode, .key = key, .rows = rows};
+		.how = check ? "check" : "fused", .n = group_size(g), .key = key, .rows = rows};
 
 	for (unsigned i = 0; i < s.n; i++)
 		s.launch[i] = g->member[i]->launch.index;

@@ -18,7 +18,7 @@
 #include "shim/process.h"
 #include "shim/verdict_disk.h"
 
-enum { KEY_TEXT_MAX = 8192, PROBES_MAX = 64 };
+enum { KEY_TEXT_MAX = 1 << 16, PROBES_MAX = 64 };
 
 struct entry { /* one verdict, by key */
 	struct verdict v;
@@ -44,6 +44,14 @@ static const char *const state_name[] = {[VERDICT_NEW] = "new",
 					 [VERDICT_USABLE] = "usable",
 					 [VERDICT_REJECTED] = "rejected"};
 
+/* The part of a row program that its key depends on, and its sizes. */
+static uint64_t row_print_of(const struct row *r, uint64_t seed)
+{
+	uint64_t h = XXH3_64bits_withSeed(r->imm, r->nimm * sizeof(r->imm[0]), seed ^ row_hash(r));
+
+	return XXH3_64bits_withSeed(r->size, r->ndim * sizeof(r->size[0]), h);
+}
+
 /*
  * A cheap stand-in for the key inside one process: record pointers instead of hashes and names.
  * Equal fingerprints imply equal keys; the converse need not hold.
@@ -57,7 +65,7 @@ static uint64_t fingerprint(const struct group *g, const struct ours *o)
 	} head = {g->pattern, g->rows, g->cols};
 
 	h = XXH3_64bits_withSeed(&head, sizeof(head), h);
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	for (unsigned i = 0; i < group_size(g); i++) {
 		const struct launch *l = &g->member[i]->launch;
 		struct {
 			const void *kernel;
@@ -70,6 +78,8 @@ static uint64_t fingerprint(const struct group *g, const struct ours *o)
 
 		h = XXH3_64bits_withSeed(&m, sizeof(m), h);
 	}
+	if (g->row)
+		return row_print_of(g->row, h);
 	for (unsigned i = 0; i < g->nbound; i++) {
 		const struct bound *b = &g->bound[i];
 		struct {
@@ -94,7 +104,7 @@ bool verdict_slower(const struct verdict *v, int64_t rows)
 
 static int identify(const struct group *g)
 {
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	for (unsigned i = 0; i < group_size(g); i++) {
 		struct kernel_rec *rec = (struct kernel_rec *)g->member[i]->launch.kernel;
 
 		if (!rec->image || images_identify(rec->image))
@@ -105,10 +115,23 @@ static int identify(const struct group *g)
 	return 0;
 }
 
+/* What the planner made of a chain. */
+static void plan(struct verdict *v, const struct group *g)
+{
+	v->chain = v->known = g->row != NULL;
+	for (unsigned i = 0; g->row && i < v->nmember; i++) {
+		struct row_pick p;
+
+		v->known &= row_pick_known(&g->member[i]->op, &g->member[i]->launch, &p);
+		v->planned[i] = row_pick_pack(&p);
+	}
+}
+
 /* Makes the verdict of a group not seen before. Lock held. */
 static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 {
-	char text[KEY_TEXT_MAX], machine[96];
+	static char text[KEY_TEXT_MAX];
+	char machine[96];
 	struct entry *e;
 	struct key key;
 	int driver = 0, len;
@@ -130,11 +153,13 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 		return NULL;
 	e->v.key = key;
 	e->v.pattern = g->pattern;
+	e->v.nmember = group_size(g);
 	e->v.cols = g->cols;
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	plan(&e->v, g);
+	for (unsigned i = 0; i < group_size(g); i++)
 		e->v.site[i] = key_site(&g->member[i]->launch, &g->member[i]->op);
 	snprintf(e->v.detail, sizeof(e->v.detail), "%s",
-		 g->member[g->pattern->nnode - 1]->launch.kernel->name);
+		 g->member[group_size(g) - 1]->launch.kernel->name);
 	verdict_adopt(&e->v);
 	HASH_ADD(hh, store.verdict, v.key, sizeof(key), e);
 	log_debug("verdict key %016" PRIx64 "%016" PRIx64 " (%s): %s", key.hash[0], key.hash[1],
@@ -176,6 +201,11 @@ uint64_t verdict_changes(void)
 	return __atomic_load_n(&store.changes, __ATOMIC_ACQUIRE);
 }
 
+void verdict_news(void)
+{
+	__atomic_add_fetch(&store.changes, 1, __ATOMIC_RELEASE);
+}
+
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o)
 {
 	static unsigned probes;
@@ -193,20 +223,34 @@ void verdict_probe(struct verdict *v, const struct group *g, const struct ours *
 		verdict_reject(v, REASON_NO_VERDICT, "the probe could not be started", false);
 }
 
+void verdict_planned(struct verdict *v, const struct group *g)
+{
+	pthread_mutex_lock(&store.lock);
+	if (v->state == VERDICT_NEW) {
+		memcpy(v->pick, v->planned, sizeof(v->pick));
+		v->as_planned = true;
+		if (!process.config.opt.live_checks)
+			v->rows = g->rows;
+		set_state(v, process.config.opt.live_checks ? VERDICT_CHECKING : VERDICT_USABLE);
+	}
+	pthread_mutex_unlock(&store.lock);
+}
+
 void verdict_probed(struct verdict *v, const char *answer)
 {
-	char candidate[CANDIDATE_NAME_MAX];
-	struct candidate c;
-	bool slower;
+	char candidate[CACHE_CANDIDATE_MAX];
+	bool slower, read;
 
 	snprintf(candidate, sizeof(candidate), "%.*s", (int)strcspn(answer, " "), answer);
 	slower = !strcmp(answer + strcspn(answer, " "), " slower");
-	if (candidate_parse(candidate, &c)) {
+	pthread_mutex_lock(&store.lock);
+	read = !verdict_parse(v, candidate);
+	pthread_mutex_unlock(&store.lock);
+	if (!read) {
 		verdict_reject(v, REASON_NO_VERDICT, "the probe gave no readable answer", false);
 		return;
 	}
 	pthread_mutex_lock(&store.lock);
-	v->candidate = c;
 	if (slower && process.config.opt.profile && !process.config.opt.times &&
 	    v->nslower < VERDICT_SLOWER)
 		v->slower[v->nslower++] = v->rows;
@@ -332,7 +376,7 @@ void verdict_each(void (*fn)(void *arg, const struct verdict_info *v), void *arg
 					 .fused = v->fused};
 
 		if (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE)
-			candidate_name(&v->candidate, i.candidate);
+			verdict_said(v, i.candidate);
 		fn(arg, &i);
 	}
 	pthread_mutex_unlock(&store.lock);

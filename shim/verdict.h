@@ -12,6 +12,7 @@
 
 #include "fused/fused.h"
 #include "matcher/key.h"
+#include "shim/cache.h"
 #include "shim/ours.h"
 
 enum verdict_state {
@@ -24,17 +25,29 @@ enum verdict_state {
 
 enum { VERDICT_SLOWER = 16 };
 
+struct generated; /* generated.h */
+
 struct verdict {
 	struct key key;
-	uint64_t site[PATTERN_MAX_NODES]; /* key_site of each member */
+	uint64_t site[GROUP_MAX_MEMBERS]; /* key_site of each member */
 	const struct pattern *pattern;
+	unsigned nmember;
 	int64_t cols;
 	int state;                  /* enum verdict_state, atomic */
 	enum reason why;            /* REJECTED */
 	int64_t rows;               /* largest number of rows proven; atomic */
-	struct candidate candidate; /* from CHECKING on */
-	unsigned checks;            /* live checks passed in this process */
-	unsigned long long fused;   /* substitutions in this process */
+	struct candidate candidate; /* from CHECKING on; of a pattern's group */
+	/*
+	 * Of a chain, instead: the pick of each member (row_pick_pack), the kernels of the row
+	 * program with these picks, once judge() has asked for them, and whether that program is
+	 * the one that the planner makes, so that a group's own row need only be launched.
+	 */
+	bool chain, as_planned;
+	bool known; /* no probe is needed to tell the picks: they are the planned ones */
+	uint64_t pick[GROUP_MAX_MEMBERS], planned[GROUP_MAX_MEMBERS];
+	struct generated *image;
+	unsigned checks;          /* live checks passed in this process */
+	unsigned long long fused; /* substitutions in this process */
 	unsigned long long
 		unchecked; /* times it was used since the last live check; a graph counts as one */
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
@@ -54,8 +67,9 @@ static inline int verdict_state(const struct verdict *v)
 	return __atomic_load_n(&v->state, __ATOMIC_ACQUIRE);
 }
 
-/* Counts changes of any verdict's state or rows. */
+/* Counts changes of any verdict's state or rows, and of what else a group may wait for: */
 uint64_t verdict_changes(void);
+void verdict_news(void); /* such as an image that is there */
 
 /* Opens the cache and reads it, once: when the first kernel with a decoder is met, or when our
  * kernels are loaded and there is a cache. */
@@ -77,6 +91,13 @@ bool verdict_slower(const struct verdict *v, int64_t rows);
 
 /* Starts the probe of a NEW verdict. */
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o);
+
+/* The picks of a NEW chain's verdict need no probe (v->known): live checks are next. */
+void verdict_planned(struct verdict *v, const struct group *g);
+
+/* The candidate's name; of a chain those of its picks, joined by '+'. parse: 0 or -1. */
+void verdict_said(const struct verdict *v, char *text /* CACHE_CANDIDATE_MAX */);
+int verdict_parse(struct verdict *v, const char *text);
 
 /* Results. Each also writes the cache. */
 void verdict_probed(struct verdict *v, const char *answer /* CANDIDATE [slower] */);
@@ -122,7 +143,7 @@ struct site *verdict_site_find(uint64_t hash);
 struct verdict_info {
 	struct key key;
 	const char *pattern, *state, *detail;
-	char candidate[CANDIDATE_NAME_MAX];
+	char candidate[CACHE_CANDIDATE_MAX];
 	enum reason why;
 	int64_t rows;
 	unsigned checks;

@@ -44,7 +44,7 @@ static void load_record(void *arg, const struct cache_record *r)
 	HASH_ADD(hh, disk.cached, r.key, sizeof(c->r.key), c);
 	if (r->kind != CACHE_REJECT && !disk.foreseen)
 		disk.foreseen = FORESEEN_USE;
-	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < PATTERN_MAX_NODES && r->site[i]; i++) {
+	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < GROUP_MAX_MEMBERS && r->site[i]; i++) {
 		struct site *s = verdict_site(r->site[i]);
 
 		if (s)
@@ -124,7 +124,6 @@ enum foreseen verdict_foreseen(void)
 static void adopt(struct verdict *v)
 {
 	struct cached *c;
-	struct candidate cand;
 
 	HASH_FIND(hh, disk.cached, &v->key, sizeof(v->key), c);
 	if (!c)
@@ -135,9 +134,8 @@ static void adopt(struct verdict *v)
 		v->state = VERDICT_REJECTED;
 		return;
 	}
-	if (candidate_parse(c->r.candidate, &cand))
+	if (verdict_parse(v, c->r.candidate))
 		return; /* of a build that spelled candidates otherwise: probe again */
-	v->candidate = cand;
 	v->rows = c->r.rows;
 	v->passed = c->r.passed;
 	v->state = c->r.kind == CACHE_VERDICT ? VERDICT_USABLE : VERDICT_CHECKING;
@@ -167,7 +165,7 @@ void verdict_keep(const struct verdict *v, enum cache_kind kind)
 	if (kind == CACHE_REJECT)
 		r.why = v->why;
 	else
-		candidate_name(&v->candidate, r.candidate);
+		verdict_said(v, r.candidate);
 	snprintf(r.detail, sizeof(r.detail), "%s", v->detail);
 	for (char *p = r.detail; *p; p++)
 		if (*p == '\n')

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "shim/generated.h"
 #include "shim/graph.h"
 #include "shim/report.h"
 #include "shim/window_state.h"
@@ -209,6 +210,7 @@ void window_drop_context(CUcontext ctx)
 			drop(window_all[i]);
 	pthread_mutex_unlock(&make_lock);
 	check_drop_context(ctx);
+	generated_drop_context(ctx);
 }
 
 void window_forked(void)

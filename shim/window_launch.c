@@ -50,7 +50,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 		if (window_fuse(w, out->group))
 			return CUDA_SUCCESS;
 		report_group(out->group, OUTCOME_REJECTED, REASON_NO_VERDICT);
-		r = window_submit(w, out->group->member, out->group->pattern->nnode - 1u);
+		r = window_submit(w, out->group->member, group_size(out->group) - 1u);
 		return r ? r : own->send(own);
 	case SEQ_PASS:
 		break;

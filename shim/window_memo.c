@@ -34,7 +34,7 @@ enum {
 /* Launches that followed each other: the beginning of groups, or a whole one. */
 struct trail {
 	unsigned n;
-	struct launch launch[PATTERN_MAX_NODES]; /* params point into `params` */
+	struct launch launch[GROUP_MAX_MEMBERS]; /* params point into `params` */
 	uint8_t params[PARAMS_MAX];
 };
 
@@ -43,8 +43,7 @@ struct entry {
 	struct site *site; /* where the group begins */
 	/* Of a whole group; NULL for a beginning. */
 	struct verdict *verdict;
-	CUfunction function;
-	struct fused_launch fused;
+	struct standin standin;
 	uint64_t events; /* memory_events() when its memory was last asked about */
 	unsigned nrange, surviving;
 	struct range range[GROUP_MAX_OPERANDS];
@@ -94,7 +93,7 @@ static bool extend(struct trail *t, const struct launch *l)
 	const struct launch *last = t->n ? &t->launch[t->n - 1] : NULL;
 	uint8_t *at = last ? (uint8_t *)last->params + last->kernel->param_bytes : t->params;
 
-	if (t->n == PATTERN_MAX_NODES || bytes > (size_t)(t->params + sizeof(t->params) - at))
+	if (t->n == GROUP_MAX_MEMBERS || bytes > (size_t)(t->params + sizeof(t->params) - at))
 		return false;
 	t->launch[t->n] = *l;
 	t->launch[t->n++].params = memcpy(at, l->params, bytes);
@@ -123,29 +122,28 @@ static struct entry *entry_for(struct memo *m, const struct group *g, unsigned n
 	return e;
 }
 
-void window_remember(struct window *w, const struct group *g, struct verdict *v, CUfunction f,
-		     const struct fused_launch *l)
+void window_remember(struct window *w, const struct group *g, struct verdict *v,
+		     const struct standin *s)
 {
 	const struct member *first = g->member[0];
-	struct site *s = verdict_site(key_noted(&first->launch, &first->op));
+	struct site *site = verdict_site(key_noted(&first->launch, &first->op));
 	struct entry *e = NULL;
 
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i]->launch.index != first->launch.index + i)
 			return;
-	if (record_on || !s || (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
+	if (record_on || !site || (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
 		return;
-	for (unsigned n = 1; n <= g->pattern->nnode; n++) {
+	for (unsigned n = 1; n <= group_size(g); n++) {
 		e = entry_for(w->memo, g, n);
 		if (!e)
 			return;
-		e->site = s;
+		e->site = site;
 	}
 	if (!e)
 		return;
 	e->verdict = v;
-	e->function = f;
-	e->fused = *l;
+	e->standin = *s;
 	e->events = memory_events();
 	e->surviving = dead_count(g); /* where nobody else may look, as before */
 	for (e->nrange = 0; e->nrange < g->nbound; e->nrange++) {
@@ -181,7 +179,7 @@ void window_settle(struct window *w)
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_submit(w, out.flush, out.nflush);
 		if (!r && out.act == SEQ_FUSE) /* its earlier members are the planner's no longer */
-			r = window_submit(w, out.group->member, out.group->pattern->nnode - 1u);
+			r = window_submit(w, out.group->member, group_size(out.group) - 1u);
 		if (!r && out.act != SEQ_HOLD)
 			r = window_submit(w, &one, 1);
 		w->pending = w->pending ? w->pending : r;
@@ -220,7 +218,7 @@ static bool hold(struct window *w, uint64_t h, const struct launch *l)
 /* Lock held. */
 static bool recall(struct window *w, const struct launch *l)
 {
-	uint64_t launch[PATTERN_MAX_NODES], h;
+	uint64_t launch[GROUP_MAX_MEMBERS], h;
 	struct memo *m = w->memo;
 	struct entry *e;
 
@@ -239,12 +237,12 @@ static bool recall(struct window *w, const struct launch *l)
 	if (!e->verdict) /* the site begins matches only where the first launch is */
 		return (w->nrun || window_may_recall(w, e->site)) && hold(w, h, l);
 	if (!w->nrun || !window_may_refuse(w, e->verdict) || !memory_stands(w, e) ||
-	    !window_send_fused(w, e->verdict, e->function, &e->fused))
+	    !window_send_fused(w, e->verdict, &e->standin))
 		return false;
 	for (unsigned i = 0; i < w->nrun; i++)
 		launch[i] = m->run.launch[i].index;
 	launch[w->nrun] = l->index;
-	report_fused(e->verdict->pattern, launch);
+	report_fused(e->verdict->pattern, launch, w->nrun + 1);
 	e->site->begins++;
 	kernels_promise(m->run.launch[0].kernel);
 	window_seen(e->site, e->verdict);

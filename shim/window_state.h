@@ -7,6 +7,7 @@
 
 #include "matcher/seq.h"
 #include "shim/check.h"
+#include "shim/standin.h"
 #include "shim/window.h"
 
 enum { WINDOW_MAX = 64, WINDOW_FREES = 16 };
@@ -72,10 +73,10 @@ bool window_may_refuse(const struct window *w, const struct verdict *v);
 void window_seen(struct site *s, struct verdict *v);
 /* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.
  */
-bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct fused_launch *l);
+bool window_send_fused(struct window *w, struct verdict *v, const struct standin *s);
 /* Remembers the group just fused by that launch. Lock held. */
-void window_remember(struct window *w, const struct group *g, struct verdict *v, CUfunction f,
-		     const struct fused_launch *l);
+void window_remember(struct window *w, const struct group *g, struct verdict *v,
+		     const struct standin *s);
 /* Lets the planner know of the launches that a remembered group holds; they may be sent by that.
  * Before anything else is done with the planner. Lock held. */
 void window_settle(struct window *w);

@@ -125,14 +125,12 @@ CUresult window_flush(struct window *w, enum reason why)
 	return r ? r : f;
 }
 
-bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct fused_launch *l)
+bool window_send_fused(struct window *w, struct verdict *v, const struct standin *s)
 {
-	void *params[] = {l->params};
 	CUresult r;
 
 	verdict_mark(v);
-	r = real.cuLaunchKernel(f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-				l->block[2], l->shmem, w->stream, params, NULL);
+	r = standin_send(s, w->stream);
 	if (r) {
 		verdict_reject(v, REASON_NO_VERDICT, "the fused kernel could not be launched",
 			       false);
@@ -145,18 +143,17 @@ bool window_send_fused(struct window *w, struct verdict *v, CUfunction f, struct
 	v->unchecked++;
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
-	__atomic_fetch_add(&report_counts.removed, v->pattern->nnode, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.removed, v->nmember, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.completed, v->pattern->nnode - 1u, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);
 	return true;
 }
 
 bool window_fuse(struct window *w, const struct group *g)
 {
 	struct verdict *v = w->verdict;
-	struct fused_launch l;
+	struct standin s;
 	struct group lean;
-	CUfunction f;
 	bool sent;
 
 	if (process.config.opt.stores == STORES_ASSUME_DEAD) {
@@ -164,17 +161,16 @@ bool window_fuse(struct window *w, const struct group *g)
 		dead_apply(&lean, dead_assumed(g));
 		g = &lean;
 	}
-	if (!v || fused_launch(g, &v->candidate, &w->ours->limits, &l) ||
-	    !(f = ours_function(w->ours, l.kernel)))
+	if (!v || standin_make(g, v, w->ours, &s) != STANDIN_MADE)
 		return false;
 	if (times_on)
 		times_before();
-	sent = window_send_fused(w, v, f, &l);
+	sent = window_send_fused(w, v, &s);
 	if (times_on)
 		times_after_group(g, &v->key, g->rows, false);
 	if (!sent)
 		return false;
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
-	window_remember(w, g, v, f, &l);
+	window_remember(w, g, v, &s);
 	return true;
 }

@@ -132,14 +132,19 @@ static void on_launch(void *arg, const struct launch *launch, uint64_t thread, c
 /* Sizes and bytes, if the members fit together at all. */
 static void measure(struct listing *l, struct listing_group *to, const struct group *g)
 {
-	const unsigned last = g->pattern->nnode - 1u;
+	const unsigned last = group_size(g) - 1u;
 	const struct op *op = &g->member[last]->op;
 	const struct operand *out = written(op);
 	struct group mine = *g;
 
 	to->shape =
 		shape_number(l, op->rows, op->cols, out ? out->dtype : DT_NONE, (unsigned)op->code);
-	if (mine.pattern->bind(&mine)) {
+	if (mine.row) { /* a chain has all it needs */
+		legal_bytes(&mine, &to->unfused, &to->fused);
+		return;
+	}
+	/* Without its program, a refused chain is only what its members move. */
+	if (!mine.pattern->bind || mine.pattern->bind(&mine)) {
 		mine.nbound = 0;
 		legal_bytes(&mine, &to->unfused, &to->fused);
 		to->fused = 0;
@@ -154,15 +159,17 @@ static void on_group(void *arg, const struct group *g, enum reason why)
 	struct listing *l = arg;
 	struct listing_group *to;
 
-	for (unsigned i = 0; i < g->pattern->nnode; i++)
+	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i]->launch.index >= l->nlaunch)
 			return;
 	if (!room_for(l, (void **)&l->group, l->ngroup, sizeof(*l->group)))
 		return;
 	to = &l->group[l->ngroup];
-	*to = (struct listing_group){
-		.pattern = g->pattern, .state = why ? LISTED_REFUSED : LISTED_FUSED, .why = why};
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	*to = (struct listing_group){.pattern = g->pattern,
+				     .n = group_size(g),
+				     .state = why ? LISTED_REFUSED : LISTED_FUSED,
+				     .why = why};
+	for (unsigned i = 0; i < group_size(g); i++) {
 		struct listing_launch *m = &l->launch[g->member[i]->launch.index];
 
 		to->launch[i] = (uint32_t)g->member[i]->launch.index;
@@ -262,7 +269,7 @@ void listing_finish(struct listing *l, struct times *t, const struct outcomes *o
 	}
 	for (uint32_t i = 0; o && i < l->ngroup; i++) {
 		struct listing_group *g = &l->group[i];
-		const struct outcome_of *was = outcomes_find(o, g->launch, g->pattern->nnode);
+		const struct outcome_of *was = outcomes_find(o, g->launch, g->n);
 
 		if (!was)
 			continue;

@@ -43,8 +43,9 @@ struct listing_group {
 	const struct pattern *pattern;
 	enum listing_state state;
 	enum reason why;
-	bool off; /* only because graphs were switched off */
-	uint32_t launch[PATTERN_MAX_NODES];
+	bool off;   /* only because graphs were switched off */
+	unsigned n; /* members */
+	uint32_t launch[GROUP_MAX_MEMBERS];
 	uint32_t shape;
 	uint64_t unfused, fused; /* bytes moved; fused 0 if it cannot be told */
 	struct time_span at;     /* of the fused kernel, in place of the members or beside them */

@@ -142,7 +142,7 @@ static uint32_t in_the_way(const struct listing *l, const struct listing_group *
 {
 	const struct listing_launch *m = l->launch;
 
-	for (uint32_t i = g->launch[0] + 1; i < g->launch[g->pattern->nnode - 1]; i++)
+	for (uint32_t i = g->launch[0] + 1; i < g->launch[g->n - 1]; i++)
 		if (m[i].kernel != LISTING_NONE && m[i].stream == m[g->launch[0]].stream &&
 		    m[i].shape == LISTING_NONE)
 			return m[i].kernel;
@@ -155,7 +155,7 @@ static void in_group(struct cutting *c, const struct listing_group *g)
 	struct listing_line like = {.group = g, .shape = g->shape, .unknown = LISTING_NONE}, *line;
 	struct {
 		const void *pattern;
-		uint32_t kernel[PATTERN_MAX_NODES], shape, state;
+		uint32_t kernel[GROUP_MAX_MEMBERS], shape, state;
 	} key;
 	uint64_t ns = 0;
 	bool timed = true;
@@ -163,7 +163,7 @@ static void in_group(struct cutting *c, const struct listing_group *g)
 	memset(&key, 0, sizeof(key));
 	key.pattern = g->pattern;
 	key.shape = g->shape;
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	for (unsigned i = 0; i < g->n; i++) {
 		const struct listing_launch *m = &l->launch[g->launch[i]];
 
 		add_kernel(&like, m->kernel);
@@ -207,7 +207,7 @@ static void on_item(void *arg, uint64_t at, uint32_t kernel)
 		return;
 	}
 	cut(c);
-	if (number == g->launch[g->pattern->nnode - 1])
+	if (number == g->launch[g->n - 1])
 		in_group(c, g);
 }
 

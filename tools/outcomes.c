@@ -8,7 +8,7 @@
 #include "matcher/group.h"
 
 struct entry {
-	uint32_t launch[PATTERN_MAX_NODES];
+	uint32_t launch[GROUP_MAX_MEMBERS];
 	struct outcome_of what;
 	UT_hash_handle hh;
 };
@@ -25,7 +25,7 @@ struct outcomes *outcomes_new(void)
 static void put(struct outcomes *o, const uint32_t *launch, unsigned n,
 		const struct outcome_of *what, bool last)
 {
-	struct entry *e = n <= PATTERN_MAX_NODES ? calloc(1, sizeof(*e)) : NULL, *old;
+	struct entry *e = n <= GROUP_MAX_MEMBERS ? calloc(1, sizeof(*e)) : NULL, *old;
 
 	if (!e)
 		return;
@@ -55,7 +55,7 @@ void outcomes_set(struct outcomes *o, const uint32_t *launch, unsigned n,
 
 const struct outcome_of *outcomes_find(const struct outcomes *o, const uint32_t *launch, unsigned n)
 {
-	uint32_t key[PATTERN_MAX_NODES] = {0};
+	uint32_t key[GROUP_MAX_MEMBERS] = {0};
 	struct entry *e;
 
 	memcpy(key, launch, n * sizeof(*launch));

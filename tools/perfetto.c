@@ -77,7 +77,7 @@ static void span(void *arg, const struct timeline_span *s)
 	if (!g || g->state != LISTED_FUSED)
 		return;
 	if (s->group)
-		for (unsigned i = 0; i < g->pattern->nnode; i++)
+		for (unsigned i = 0; i < g->n; i++)
 			arrow(w, "f", pid, g->launch[i] + 1, s->start + s->ns / 2);
 	else
 		arrow(w, "s", pid, s->launch + 1, s->start + s->ns / 2);

@@ -15,7 +15,7 @@ enum { LOOK_EVERY = 4096 }; /* lines between looks at the clock */
 static void in_graph(struct recording *r, const struct trace_event *e)
 {
 	uint64_t first = plan_first_node(&r->graphs, e->sent.id);
-	uint32_t node[PATTERN_MAX_NODES];
+	uint32_t node[GROUP_MAX_MEMBERS];
 
 	for (unsigned i = 0; i < e->sent.n; i++)
 		node[i] = (uint32_t)(first + e->sent.launch[i]);
@@ -27,7 +27,7 @@ static void in_graph(struct recording *r, const struct trace_event *e)
 
 static void event(struct recording *r, struct planning *p, const struct trace_event *e)
 {
-	uint32_t launch[PATTERN_MAX_NODES];
+	uint32_t launch[GROUP_MAX_MEMBERS];
 
 	switch (e->kind) {
 	case TRACE_SENT:

@@ -63,7 +63,7 @@ void timeline_each(const struct listing *l, uint32_t stream, uint64_t first, uin
 			span.start = after;
 		before = span.start + span.ns;
 		fn(arg, &span);
-		if (g && span.launch != g->launch[g->pattern->nnode - 1])
+		if (g && span.launch != g->launch[g->n - 1])
 			continue;
 		span.after = true;
 		span.group = g;

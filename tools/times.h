@@ -28,7 +28,7 @@ struct sent {
 	uint32_t id;    /* correlation number */
 	uint32_t order; /* of its line among those of its kind; times_sent fills it in */
 	uint8_t how, n;
-	uint64_t launch[PATTERN_MAX_NODES]; /* n of them */
+	uint64_t launch[GROUP_MAX_MEMBERS]; /* n of them */
 	struct key key;                     /* verdict key; zero if not told */
 	int64_t rows;
 };

@@ -26,7 +26,7 @@ static bool launches(json_t *line, struct sent *s)
 	size_t i;
 
 	if (!json_is_array(list) || !json_array_size(list) ||
-	    json_array_size(list) > PATTERN_MAX_NODES)
+	    json_array_size(list) > GROUP_MAX_MEMBERS)
 		return false;
 	json_array_foreach(list, i, v)
 	{

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The live check of a chain. Its row program runs once more, over copies of all memory that its
+ * members write: pieces of memory that overlap are one piece, so that what lies on what stays as it
+ * is. What they only read is read where it is. Where memory for checks is short, the first part of
+ * the outermost dimension is all that is run.
+ */
+#include "shim/check_chain.h"
+
+#include <string.h>
+
+#include "matcher/row.h"
+#include "shim/arena.h"
+#include "shim/standin.h"
+
+enum {
+	PLANES_MAX = 256, /* compares of one operand at most */
+	SPARE = 4096,     /* of the arena, beside each copy */
+};
+
+/* Memory that lies together and is written, at least some of it. */
+struct piece {
+	struct range range;
+	bool read;      /* what is there before matters */
+	uint64_t copy;  /* where its copy is */
+	uint64_t bytes; /* of the copy */
+};
+
+struct shadow {
+	struct row row; /* the picked program, moved onto the copies */
+	unsigned n;
+	struct piece piece[ROW_MAX_OPERANDS];
+};
+
+static void join(struct piece *to, const struct piece *p)
+{
+	to->range.lo = p->range.lo < to->range.lo ? p->range.lo : to->range.lo;
+	to->range.hi = p->range.hi > to->range.hi ? p->range.hi : to->range.hi;
+	to->read |= p->read;
+}
+
+/* Pieces in no order; returns how many. */
+static unsigned pieces_of(const struct group *g, struct piece *piece)
+{
+	struct group_slot slot[GROUP_MAX_SLOTS];
+	unsigned nslot = group_slots(g, slot), n = 0;
+
+	for (unsigned i = 0; i < nslot; i++) {
+		struct piece p = {.range = slot[i].range, .read = slot[i].use & BOUND_READ};
+
+		if (p.range.lo >= p.range.hi ||
+		    (!(slot[i].use & BOUND_WRITE) && !group_writes(g, p.range)))
+			continue;
+		for (unsigned k = n; k-- > 0;)
+			if (range_overlap(piece[k].range, p.range)) {
+				join(&p, &piece[k]);
+				piece[k] = piece[--n];
+				k = n; /* the larger one may overlap more */
+			}
+		piece[n++] = p;
+	}
+	return n;
+}
+
+unsigned check_chain_copies(const struct group *g, struct range *r)
+{
+	struct piece piece[ROW_MAX_OPERANDS];
+	unsigned n = pieces_of(g, piece), copies = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (piece[i].read)
+			r[copies++] = piece[i].range;
+	return copies;
+}
+
+uint64_t check_chain_bytes(const struct group *g)
+{
+	struct piece piece[ROW_MAX_OPERANDS];
+	unsigned n = pieces_of(g, piece);
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += piece[i].range.hi - piece[i].range.lo + SPARE;
+	return bytes;
+}
+
+static struct piece *piece_at(struct shadow *s, uint64_t addr)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->piece[i].range.lo <= addr && addr < s->piece[i].range.hi)
+			return &s->piece[i];
+	return NULL;
+}
+
+/* Gives every piece its copy: the one that was made before, or room for one. */
+static bool place(const struct check *c, struct shadow *s)
+{
+	uint64_t used = check_used(c), room;
+	unsigned fresh = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct piece *p = &s->piece[i];
+
+		for (unsigned k = 0; k < c->nsnap && p->read; k++)
+			if (c->snap[k].range.lo == p->range.lo) {
+				p->copy = c->snap[k].copy;
+				p->bytes = c->snap[k].range.hi - p->range.lo;
+			}
+		if (p->read && !p->copy)
+			return false;
+		fresh += !p->read;
+	}
+	if (fresh && c->arena->bytes <= used + fresh * SPARE)
+		return false;
+	room = fresh ? (c->arena->bytes - used) / fresh - 2 * CHECK_ALIGN : 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		struct piece *p = &s->piece[i];
+
+		if (p->read)
+			continue;
+		p->bytes = p->range.hi - p->range.lo;
+		if (p->bytes > room)
+			p->bytes = room;
+		p->copy = check_place(c->arena, &used, p->range.lo, p->bytes);
+		if (!p->copy)
+			return false;
+	}
+	return true;
+}
+
+/* How many of the outermost dimension fit the copies; 0: it cannot be done in part. */
+static int64_t fitting(struct shadow *s)
+{
+	const struct row *r = &s->row;
+	int64_t n = r->size[0];
+
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct operand box = row_operand_box(r, &r->operand[i]);
+		const struct range all = operand_range(&box);
+		const struct piece *p = piece_at(s, all.lo);
+		const int64_t step = r->operand[i].stride[0];
+		uint64_t end;
+		int64_t less;
+
+		if (!p || all.hi <= (end = p->range.lo + p->bytes))
+			continue;
+		if (step <= 0 || end < all.lo)
+			return 0;
+		less = ((int64_t)(all.hi - end) + step - 1) / step;
+		if (less >= r->size[0])
+			return 0;
+		n = r->size[0] - less < n ? r->size[0] - less : n;
+	}
+	return n;
+}
+
+static uint64_t moved(struct shadow *s, uint64_t addr)
+{
+	const struct piece *p = piece_at(s, addr);
+
+	return p ? addr - p->range.lo + p->copy : addr;
+}
+
+/* The program over the copies. */
+static void move(struct shadow *s)
+{
+	for (unsigned i = 0; i < s->row.noperand; i++) {
+		struct row_operand *o = &s->row.operand[i];
+		const struct operand box = row_operand_box(&s->row, o);
+		const struct range all = operand_range(&box);
+		const uint64_t by = moved(s, all.lo) - all.lo;
+
+		o->addr += by;
+		if (!row_operand_kept_whole(o)) {
+			o->keep.lo += by;
+			o->keep.hi += by;
+		}
+	}
+}
+
+/* As the compare kernels see elements of that type: bytes are bytes. */
+static bool seen_as(enum dtype t, int64_t *n, enum dtype *as)
+{
+	unsigned bytes = dtype_bytes(t);
+
+	*as = t == DT_bf16 || bytes <= 2 ? (t == DT_f16 ? DT_f16 : DT_bf16) : DT_f32;
+	if ((uint64_t)*n * bytes % dtype_bytes(*as))
+		return false;
+	*n = *n * bytes / dtype_bytes(*as);
+	return true;
+}
+
+/* Compares what is at `copy` with what the members left in the box. */
+static bool compare(const struct check *c, const struct operand *box, uint64_t copy,
+		    const struct ours *o, const struct check_sink *sink, void *arg)
+{
+	int64_t size[OP_MAX_DIMS], stride[OP_MAX_DIMS], cols = 1, pitch, planes = 1;
+	const int64_t bytes = dtype_bytes((enum dtype)box->dtype);
+	unsigned n = 0, rows = 0;
+	enum dtype as;
+
+	for (unsigned i = 0; i < box->ndim; i++) {
+		if (box->size[i] == 1)
+			continue;
+		if (box->stride[i] == bytes && cols == 1) {
+			cols = box->size[i];
+			continue;
+		}
+		if (box->stride[i] < 0)
+			return false;
+		size[n] = box->size[i];
+		stride[n++] = box->stride[i];
+	}
+	for (unsigned i = 1; i < n; i++)
+		rows = size[i] > size[rows] ? i : rows;
+	for (unsigned i = 0; i < n; i++)
+		planes *= i == rows ? 1 : size[i];
+	if (planes > PLANES_MAX || !seen_as((enum dtype)box->dtype, &cols, &as))
+		return false;
+	pitch = n ? stride[rows] : cols * dtype_bytes(as);
+	for (int64_t p = 0; p < planes; p++) {
+		int64_t at = 0, left = p;
+		struct fused_launch l;
+		struct standin s;
+
+		for (unsigned i = 0; i < n; i++) {
+			if (i == rows)
+				continue;
+			at += left % size[i] * stride[i];
+			left /= size[i];
+		}
+		fused_compare(copy + (uint64_t)at, pitch, box->addr + (uint64_t)at, pitch,
+			      n ? size[rows] : 1, cols, as, c->arena->counter, &l);
+		if (!standin_ours(&l, o, &s) || !sink->launch(arg, &s))
+			return false;
+	}
+	return true;
+}
+
+/* Garbage where nothing was: an output that our kernel leaves out must not pass by luck. */
+static bool spoil(const struct shadow *s, const struct check_sink *sink, void *arg)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (!s->piece[i].read &&
+		    !sink->fill(arg, s->piece[i].copy, 0xa5, s->piece[i].bytes))
+			return false;
+	return true;
+}
+
+bool check_chain_body(const struct check *c, const struct group *g, const struct verdict *v,
+		      const struct ours *o, const struct check_sink *sink, void *arg)
+{
+	struct standin launch;
+	struct shadow s;
+	struct row live;
+
+	if (standin_row(g, v, &s.row))
+		return false;
+	s.n = pieces_of(g, s.piece);
+	if (!place(c, &s) || !(s.row.size[0] = fitting(&s)))
+		return false;
+	row_copy(&live, &s.row);
+	move(&s);
+	if (standin_of_row(&s.row, v, o, &launch) != STANDIN_MADE ||
+	    !sink->fill(arg, c->arena->counter, 0, 16) || !spoil(&s, sink, arg) ||
+	    !sink->candidate(arg, &launch, row_rows(&s.row)))
+		return false;
+	for (unsigned i = 0; i < live.noperand; i++) {
+		const struct operand box = row_operand_box(&live, &live.operand[i]);
+
+		if (live.operand[i].use & ROW_WRITE &&
+		    !compare(c, &box, s.row.operand[i].addr, o, sink, arg))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/standin.h"
+
+#include <string.h>
+
+#include "matcher/row_build.h"
+#include "shim/generated.h"
+
+static void from_fused(struct standin *to, const struct fused_launch *l)
+{
+	memcpy(to->grid, l->grid, sizeof(to->grid));
+	memcpy(to->block, l->block, sizeof(to->block));
+	to->shmem = l->shmem;
+	to->param_bytes = l->param_bytes;
+	memcpy(to->params, l->params, l->param_bytes);
+}
+
+bool standin_ours(const struct fused_launch *l, const struct ours *o, struct standin *to)
+{
+	to->function = ours_function(o, l->kernel);
+	if (to->function)
+		from_fused(to, l);
+	return to->function;
+}
+
+int standin_row(const struct group *g, const struct verdict *v, struct row *to)
+{
+	struct row_member m[GROUP_MAX_MEMBERS];
+	const unsigned n = group_size(g);
+
+	if (v->as_planned) {
+		row_copy(to, g->row);
+		return 0;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		m[i].op = &g->member[i]->op;
+		if (row_pick_unpack(v->pick[i], &m[i].pick))
+			return -1;
+	}
+	return row_build(to, m, n) ? -1 : 0;
+}
+
+/* Takes the stores of the group's dropped slots out of its row program. */
+static void drop_stores(const struct group *g, struct row *r)
+{
+	for (unsigned i = 0; i < g->row->noperand; i++)
+		for (unsigned k = 0; k < r->nstmt && g->dropped >> i & 1; k++) {
+			const struct row_operand *o = &r->operand[r->stmt[k].at];
+
+			if (r->stmt[k].code == ROW_STORE && o->addr == g->row->operand[i].addr &&
+			    !memcmp(o->stride, g->row->operand[i].stride, sizeof(o->stride)))
+				r->stmt[k].flags |= ROW_DEAD;
+		}
+	row_canon(r);
+}
+
+static enum standin_answer launch(struct generated *i, const struct row *r, const struct ours *o,
+				  struct standin *to)
+{
+	struct gen_launch l;
+
+	if (!i)
+		return STANDIN_NEVER;
+	if (!generated_launch(i, r, o, &l, &to->function))
+		return generated_state(i, o) == GENERATED_FAILED ? STANDIN_NEVER : STANDIN_LATER;
+	memcpy(to->grid, l.grid, sizeof(to->grid));
+	memcpy(to->block, l.block, sizeof(to->block));
+	to->shmem = l.shmem;
+	to->param_bytes = l.param_bytes;
+	memcpy(to->params, l.params, l.param_bytes);
+	return STANDIN_MADE;
+}
+
+enum standin_answer standin_of_row(const struct row *r, const struct verdict *v,
+				   const struct ours *o, struct standin *to)
+{
+	return launch(v->image, r, o, to);
+}
+
+static enum standin_answer of_chain(const struct group *g, const struct verdict *v,
+				    const struct ours *o, struct standin *to)
+{
+	struct row r;
+
+	if (v->as_planned && !g->dropped)
+		return launch(v->image, g->row, o, to);
+	if (standin_row(g, v, &r))
+		return STANDIN_NEVER;
+	if (!g->dropped)
+		return launch(v->image, &r, o, to);
+	drop_stores(g, &r);
+	return launch(generated_get(&r, o, v->pattern->name), &r, o, to);
+}
+
+enum standin_answer standin_make(const struct group *g, const struct verdict *v,
+				 const struct ours *o, struct standin *to)
+{
+	struct fused_launch l;
+
+	if (g->row)
+		return of_chain(g, v, o, to);
+	if (fused_launch(g, &v->candidate, &o->limits, &l) || !standin_ours(&l, o, to))
+		return STANDIN_NEVER;
+	return STANDIN_MADE;
+}
+
+CUresult standin_send(const struct standin *s, CUstream stream)
+{
+	void *params[] = {(void *)s->params};
+
+	return real.cuLaunchKernel(s->function, s->grid[0], s->grid[1], s->grid[2], s->block[0],
+				   s->block[1], s->block[2], s->shmem, stream, params, NULL);
+}
+
+void standin_node(const struct standin *s, const struct ours *o, CUDA_KERNEL_NODE_PARAMS *p,
+		  void **params)
+{
+	*params = (void *)s->params;
+	*p = (CUDA_KERNEL_NODE_PARAMS){.func = s->function,
+				       .gridDimX = s->grid[0],
+				       .gridDimY = s->grid[1],
+				       .gridDimZ = s->grid[2],
+				       .blockDimX = s->block[0],
+				       .blockDimY = s->block[1],
+				       .blockDimZ = s->block[2],
+				       .sharedMemBytes = s->shmem,
+				       .kernelParams = params,
+				       .ctx = o->ctx};
+}

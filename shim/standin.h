@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands in for a group in one context: the launch of one of our kernels, be it one that came
+ * with the library (a pattern's) or one that was generated (a chain's). Whoever sends our kernel,
+ * on a stream or as a node of a graph, in a group's place or beside it for a check, has it from
+ * here.
+ */
+#ifndef AF_SHIM_STANDIN_H
+#define AF_SHIM_STANDIN_H
+
+#include "fused/gen.h"
+#include "shim/verdict.h"
+
+enum { STANDIN_PARAMS = GEN_PARAMS * 8 }; /* bytes */
+
+struct standin {
+	CUfunction function; /* of the context it was made for; all modules stay until that goes */
+	unsigned grid[3], block[3], shmem;
+	unsigned param_bytes;
+	_Alignas(16) unsigned char params[STANDIN_PARAMS]; /* one by-value parameter at offset 0 */
+};
+
+/*
+ * The launch that leaves the group's outputs as its members would have, by the verdict (CHECKING or
+ * USABLE). Writes slots (group_slots) with BOUND_WRITE only: for a chain with `dropped` slots that
+ * is another kernel, which is asked for here.
+ */
+enum standin_answer {
+	STANDIN_MADE,
+	STANDIN_LATER, /* its image is not there yet: it is being compiled or loaded */
+	STANDIN_NEVER, /* there is no kernel for it */
+};
+enum standin_answer standin_make(const struct group *g, const struct verdict *v,
+				 const struct ours *o, struct standin *to);
+
+/*
+ * The row program that stands for a chain's group: with the verdict's picks. 0, or -1 if there is
+ * none. Its operands are the group's slots by address, but not by number. standin_of_row is its
+ * launch, also when it has been moved to other addresses of the same alignment, or to fewer rows.
+ */
+int standin_row(const struct group *g, const struct verdict *v, struct row *to);
+enum standin_answer standin_of_row(const struct row *r, const struct verdict *v,
+				   const struct ours *o, struct standin *to);
+
+/* A launch of the library's own image (compare, publish, ...). False: the context has none. */
+bool standin_ours(const struct fused_launch *l, const struct ours *o, struct standin *to);
+
+/* Launches it; its context is current. */
+CUresult standin_send(const struct standin *s, CUstream stream);
+/* As a node's parameters; params: room for one pointer, both are needed as long as *p is. */
+void standin_node(const struct standin *s, const struct ours *o, CUDA_KERNEL_NODE_PARAMS *p,
+		  void **params);
+
+#endif
