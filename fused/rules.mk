@@ -27,3 +27,15 @@ $(O)/gen/gen_prelude.def: $(GEN_PRELUDE) fused/rules.mk
 	@mkdir -p $(@D)
 	$(Q)sed -e '/^#include "fused\//d' -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/GEN_PRELUDE("&")/' $(GEN_PRELUDE) > $@
 $(O)/obj/fused/gen.o: $(O)/gen/gen_prelude.def
+
+# The kernel that runs row programs as data, and orders of additions, which it has several times.
+GEN_EVAL_KERNEL := fused/gen_eval_args.h fused/gen_eval.cuh
+$(O)/gen/gen_eval_kernel.def: $(GEN_EVAL_KERNEL) fused/rules.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/GEN_PRELUDE("&")/' $(GEN_EVAL_KERNEL) > $@
+$(O)/gen/gen_eval_order.def: fused/order.inc fused/rules.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/GEN_PRELUDE("&")/' $< > $@
+$(O)/obj/fused/gen_eval.o: $(O)/gen/gen_eval_kernel.def $(O)/gen/gen_eval_order.def

@@ -49,6 +49,10 @@ struct compile_want {
  * nothing could be queued: done is then never called. */
 int compile_start(const struct compile_want *w);
 
+/* Where the compiler is looked for: the lines option, loaded and dir of the request. Freed by the
+ * caller; NULL if out of memory. Not on a thread of the program's. */
+char *compile_places(void);
+
 /* The child: reads the request from fd `in`, answers on fd `out`. Returns the exit status. */
 int compile_child_main(int in, int out);
 

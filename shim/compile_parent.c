@@ -69,6 +69,22 @@ static bool place(void *arg, const struct elf *o)
 	return false;
 }
 
+char *compile_places(void)
+{
+	const char *option = process.config.opt.nvrtc;
+	struct places *p = calloc(1, sizeof(*p));
+	char *text = NULL;
+
+	if (!p)
+		return NULL;
+	elf_each(place, p);
+	if (asprintf(&text, "%s%s%s%s", option && option[0] ? "option " : "", option ? option : "",
+		     option && option[0] ? "\n" : "", p->text) < 0)
+		text = NULL;
+	free(p);
+	return text;
+}
+
 /* All that decides which NVRTC is found. */
 static uint64_t search_of(const struct places *p, unsigned driver)
 {

@@ -14,10 +14,11 @@
 #include "config/log.h"
 #include "shim/cache.h"
 #include "shim/probe.h"
+#include "shim/probe_child_chain.h"
 #include "shim/probe_child_infer_run.h"
 #include "shim/probe_child_request.h"
 
-enum { REQUEST_MAX = 1 << 20 };
+enum { REQUEST_MAX = 1 << 20, ANSWER_MAX = 4096 };
 
 bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 {
@@ -143,17 +144,22 @@ static void keep(const struct probe *p)
 
 static void probe(struct probe *p)
 {
-	if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
+	if (p->chain)
+		probe_chain(p);
+	else if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
 	    probe_scale(p) && probe_search(p) && probe_unscale(p) && probe_confirm(p))
 		probe_time(p);
 }
 
 static void answer(const struct probe *p, int out)
 {
-	char line[512], name[CANDIDATE_NAME_MAX];
+	char line[ANSWER_MAX], name[ANSWER_MAX - 64] = "";
 	int n;
 
-	candidate_name(&p->winner, name);
+	if (!p->chain)
+		candidate_name(&p->winner, name);
+	else if (!p->why && probe_chain_name(p, name, sizeof(name)) < 0)
+		return;
 	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail)
 		   : snprintf(line, sizeof(line), "candidate %s%s\n", name,
 			      p->slower ? " slower" : "");
@@ -197,7 +203,8 @@ static void infer(struct probe *p, json_t *request, int out)
 
 int probe_child_main(int in, int out)
 {
-	static struct probe p;
+	static struct probe_tools tools;
+	static struct probe p = {.tools = &tools};
 	const char *level = getenv("AUTOFUSE_LOG");
 	char *text = read_all(in);
 	json_error_t err;

@@ -10,9 +10,10 @@
 #include "config/config.h"
 #include "fused/candidate.h"
 #include "matcher/key.h"
+#include "matcher/row_build.h"
 #include "shim/driver.h"
 
-enum { PROBE_REGIONS = 2 * OP_MAX_OPERANDS };
+enum { PROBE_REGIONS = GROUP_MAX_MEMBERS * OP_MAX_OPERANDS };
 
 /* Driver functions that the child calls; it links none. */
 struct probe_driver {
@@ -61,9 +62,11 @@ struct probe {
 	long seconds;
 	bool close; /* numerics = close */
 	unsigned nmember, nimage;
-	struct probe_member member[PATTERN_MAX_NODES];
-	struct probe_image image[PATTERN_MAX_NODES];
-	struct group asked; /* the group at the program's addresses */
+	struct probe_member member[GROUP_MAX_MEMBERS];
+	struct probe_image image[GROUP_MAX_MEMBERS];
+	struct group asked; /* the group at the program's addresses; of a member by itself no pattern */
+	bool chain;         /* its members' picks are wanted, not a candidate */
+	struct probe_tools *tools; /* of a chain (probe_child_chain.h) */
 
 	/* The device. */
 	struct probe_driver cu;
@@ -89,6 +92,7 @@ struct probe {
 	char detail[160];
 	bool lasting; /* a NO_VERDICT that would come out the same another time */
 	struct candidate winner;
+	struct row_pick pick[GROUP_MAX_MEMBERS]; /* of a chain */
 	bool slower; /* than the program's kernels, at this number of rows */
 };
 
@@ -152,7 +156,8 @@ bool probe_arena_cycle(struct probe *p, const void *from, void *to);
 /* Where row r of a bound slot is in a host image of the arena. */
 char *probe_arena_row(const struct probe *p, void *image, unsigned slot, int64_t r);
 
-/* The stages: each false once the answer is known. */
+/* The stages: each false once the answer is known. For a chain's member by itself, too: purity,
+ * behaviour. */
 bool probe_purity(struct probe *p);    /* what the code shows, before it runs */
 bool probe_behaviour(struct probe *p); /* runs alike, stays within its operands, no hidden state */
 /* Where elements stand for themselves, an arena with more of them than the program may have. */

@@ -14,6 +14,7 @@ enum {
 	ELEMENTS_SOFTGPU = 1 << 14, /* rows * cols to run at once, about */
 	ELEMENTS = 1 << 19,
 	ELEMENTS_SILU = 1 << 15, /* where each stands for itself */
+	ELEMENTS_CHAIN = 1 << 16, /* all there are of 16 bits */
 	ELEMENTS_MAX = 1 << 25,  /* more are not probed at all */
 	MORE_BYTES = 256 << 20,  /* of an arena with more rows than the program has */
 };
@@ -130,6 +131,9 @@ enum probe_sized probe_arena_size(struct probe *p, int64_t rows)
 	p->group = p->asked;
 	for (unsigned i = 0; i < p->nmember; i++)
 		p->group.member[i] = &p->member[i].run;
+	p->group.rows = rows;
+	if (p->chain)
+		return PROBE_SIZED;
 	why = p->group.pattern->bind(&p->group);
 	if (!why && p->group.rows == rows && p->group.cols == p->asked.cols)
 		return PROBE_SIZED;
@@ -140,6 +144,7 @@ enum probe_sized probe_arena_size(struct probe *p, int64_t rows)
 bool probe_arena_open(struct probe *p)
 {
 	int64_t most = p->softgpu                              ? ELEMENTS_SOFTGPU
+		       : p->chain                              ? ELEMENTS_CHAIN
 		       : p->asked.pattern == &pattern_silu_mul ? ELEMENTS_SILU
 							       : ELEMENTS;
 	int64_t want = most / p->asked.cols, rows;

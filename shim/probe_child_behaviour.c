@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shim/probe_child_bench.h"
+#include "shim/probe_child_chain.h"
 #include "shim/purity.h"
 
 bool probe_purity(struct probe *p)
@@ -23,6 +24,24 @@ bool probe_purity(struct probe *p)
 struct images {
 	char *start, *other, *first, *again;
 };
+
+/* Rows of that family, among other garbage. */
+static void fill(const struct probe *p, struct probe_batch *batch, enum probe_family f,
+		 uint64_t number, uint64_t garbage, char *image)
+{
+	if (p->chain) {
+		probe_chain_fill(p, f, number, garbage, image);
+		return;
+	}
+	probe_batch_fill(batch, f, number);
+	bench_fill(p, batch, 0, garbage, image);
+}
+
+static bool open_batch(struct probe *p, struct probe_batch *batch)
+{
+	memset(batch, 0, sizeof(*batch));
+	return p->chain || bench_batch(p, batch);
+}
 
 static bool images_open(struct probe *p, struct images *m)
 {
@@ -45,10 +64,13 @@ static void images_close(struct images *m)
 /* Is this byte of the arena one that the group may write? */
 static bool *written_map(const struct probe *p)
 {
-	const unsigned slot[] = {probe_slots(&p->group)->mid, probe_slots(&p->group)->out};
+	const struct probe_slots *slots = probe_slots(&p->group);
+	const unsigned slot[] = {slots->mid, slots->out};
 	bool *map = calloc(p->arena_bytes, 1);
 
-	for (unsigned i = 0; map && i < 2; i++) {
+	if (map && p->chain)
+		probe_chain_written(p, map);
+	for (unsigned i = 0; map && i < 2 && !p->chain; i++) {
 		const struct bound *b = &p->group.bound[slot[i]];
 
 		for (int64_t r = 0; r < p->group.rows; r++)
@@ -84,8 +106,8 @@ static bool repeatable(struct probe *p, struct images *m)
 }
 
 /* *wrong: what is wrong with what the kernels wrote, or NULL. False once the answer is known. */
-static bool look_at_written(struct probe *p, struct images *m, const struct probe_batch *batch,
-			    const char **wrong)
+static bool look_at_written(struct probe *p, struct images *m, struct probe_batch *batch,
+			    uint64_t number, const char **wrong)
 {
 	bool *map = written_map(p), ok = map != NULL;
 
@@ -95,7 +117,7 @@ static bool look_at_written(struct probe *p, struct images *m, const struct prob
 			*wrong = "a kernel writes where its signature names no output";
 	if (ok && !*wrong) {
 		/* The same inputs among other garbage. */
-		bench_fill(p, batch, 0, 77, m->other);
+		fill(p, batch, PROBE_FAMILY_normal, number, 77, m->other);
 		ok = probe_arena_cycle(p, m->other, m->again);
 		if (ok && !same_outputs(p, map, m->first, m->again))
 			*wrong = "a kernel leaves part of its output, or reads beyond its operands";
@@ -104,11 +126,12 @@ static bool look_at_written(struct probe *p, struct images *m, const struct prob
 	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
 }
 
-static bool within_operands(struct probe *p, struct images *m, const struct probe_batch *batch)
+static bool within_operands(struct probe *p, struct images *m, struct probe_batch *batch,
+			    uint64_t number)
 {
 	const char *wrong;
 
-	return look_at_written(p, m, batch, &wrong) &&
+	return look_at_written(p, m, batch, number, &wrong) &&
 	       (!wrong || probe_fail(p, REASON_NOT_EXACT, "%s", wrong));
 }
 
@@ -117,13 +140,12 @@ bool probe_arena_whole(struct probe *p, bool *whole)
 	struct images m;
 	struct probe_batch batch;
 	const char *wrong = NULL;
-	bool ok = bench_batch(p, &batch) && images_open(p, &m);
+	bool ok = open_batch(p, &batch) && images_open(p, &m);
 
 	if (!ok)
 		return false;
-	probe_batch_fill(&batch, PROBE_FAMILY_normal, 3);
-	bench_fill(p, &batch, 0, 7, m.start);
-	ok = probe_arena_cycle(p, m.start, m.first) && look_at_written(p, &m, &batch, &wrong);
+	fill(p, &batch, PROBE_FAMILY_normal, 3, 7, m.start);
+	ok = probe_arena_cycle(p, m.start, m.first) && look_at_written(p, &m, &batch, 3, &wrong);
 	*whole = ok && !wrong;
 	images_close(&m);
 	probe_batch_free(&batch);
@@ -241,15 +263,13 @@ bool probe_behaviour(struct probe *p)
 {
 	struct images m;
 	struct probe_batch batch;
-	bool ok = bench_batch(p, &batch) && images_open(p, &m);
+	bool ok = open_batch(p, &batch) && images_open(p, &m);
 
 	if (!ok)
 		return false;
-	probe_batch_fill(&batch, PROBE_FAMILY_wide, 1);
-	bench_fill(p, &batch, 0, 3, m.other);
-	probe_batch_fill(&batch, PROBE_FAMILY_normal, 2);
-	bench_fill(p, &batch, 0, 5, m.start);
-	ok = repeatable(p, &m) && within_operands(p, &m, &batch) && no_hidden_state(p, &m);
+	fill(p, &batch, PROBE_FAMILY_wide, 1, 3, m.other);
+	fill(p, &batch, PROBE_FAMILY_normal, 2, 5, m.start);
+	ok = repeatable(p, &m) && within_operands(p, &m, &batch, 2) && no_hidden_state(p, &m);
 	images_close(&m);
 	probe_batch_free(&batch);
 	return ok;

@@ -10,7 +10,7 @@ enum { INPUTS = 3 };
 
 enum order { ANY, FIRST };
 
-static const struct row {
+static const struct op_row {
 	enum opcode code;
 	unsigned (*spaces)(const struct infer_facts *f, int64_t n, struct infer_space *s);
 	enum order order;
@@ -97,7 +97,7 @@ static bool sized(struct infer *i, struct infer_guess *g)
 	return (!is_norm(g->code) || infer_eps(i, g)) && infer_check(i, g);
 }
 
-static bool typed(struct infer *i, const struct row *r, const struct infer_guess *like)
+static bool typed(struct infer *i, const struct op_row *r, const struct infer_guess *like)
 {
 	unsigned bytes = dtype_bytes(like->type);
 	static struct infer_space space[INFER_SPACES];
@@ -118,7 +118,7 @@ static bool typed(struct infer *i, const struct row *r, const struct infer_guess
 }
 
 /* Types: all alike; a norm's weights in f32; a copy from one type to another. */
-static bool with_roles(struct infer *i, const struct row *r, struct infer_guess *g)
+static bool with_roles(struct infer *i, const struct op_row *r, struct infer_guess *g)
 {
 	for (unsigned t = 0; t < TYPES; t++) {
 		g->type = types[t];
@@ -147,7 +147,7 @@ static bool with_roles(struct infer *i, const struct row *r, struct infer_guess 
 }
 
 /* Hands the roles from number `k` on to the inputs that have none. */
-static bool assign(struct infer *i, const struct row *r, unsigned k, struct infer_guess *g)
+static bool assign(struct infer *i, const struct op_row *r, unsigned k, struct infer_guess *g)
 {
 	if (!r->role[k])
 		return with_roles(i, r, g);
@@ -164,7 +164,7 @@ static bool assign(struct infer *i, const struct row *r, unsigned k, struct infe
 	return false;
 }
 
-static bool operation(struct infer *i, const struct row *r, unsigned inputs)
+static bool operation(struct infer *i, const struct op_row *r, unsigned inputs)
 {
 	struct infer_guess g = {.code = r->code, .plus_one = r->plus_one, .eps_arg = -1};
 	unsigned n = 0;

@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "shim/probe_child_chain.h"
 #include "shim/probe_child_request.h"
 
 static bool bad(struct probe *p, const char *what)
@@ -83,11 +84,28 @@ static bool operand(struct probe *p, json_t *j, struct operand *o)
 	       (n == o->ndim || bad(p, "stride"));
 }
 
+/* Numbers as the 16 hex digits of their bits. */
+static bool scalars(struct probe *p, json_t *j, struct op *op)
+{
+	if (json_array_size(j) > OP_MAX_SCALARS)
+		return bad(p, "scalar");
+	for (; op->nscalar < json_array_size(j); op->nscalar++) {
+		const char *s = json_string_value(json_array_get(j, op->nscalar));
+		uint64_t bits;
+
+		if (!s || sscanf(s, "%16" SCNx64, &bits) != 1)
+			return bad(p, "scalar");
+		memcpy(&op->scalar[op->nscalar], &bits, sizeof(bits));
+	}
+	return true;
+}
+
 static bool op(struct probe *p, json_t *j, struct op *op)
 {
 	const char *code = json_string_value(json_object_get(j, "code"));
 	json_t *operands = json_object_get(j, "operand"), *slots = json_object_get(j, "slot");
 	json_t *eps = json_object_get(j, "eps");
+	const char *compute = json_string_value(json_object_get(j, "compute"));
 	int c = code ? opcode_parse(code) : -1;
 
 	if (c < 0 || json_array_size(operands) > OP_MAX_OPERANDS ||
@@ -98,6 +116,10 @@ static bool op(struct probe *p, json_t *j, struct op *op)
 	op->cols = json_integer_value(json_object_get(j, "cols"));
 	op->has_eps = eps != NULL;
 	op->eps = json_number_value(eps);
+	op->plus_one = json_object_get(j, "plus_one") != NULL;
+	op->compute = compute ? (uint8_t)dtype_parse(compute) : DT_NONE;
+	if (!scalars(p, json_object_get(j, "scalar"), op))
+		return false;
 	for (size_t i = 0; i < json_array_size(operands); i++)
 		if (!operand(p, json_array_get(operands, i), &op->operand[op->noperand++]))
 			return false;
@@ -217,15 +239,28 @@ static bool member(struct probe *p, json_t *j, struct probe_member *m)
 	return true;
 }
 
+/* What the members are together. */
+static bool join(struct probe *p)
+{
+	enum reason why;
+
+	if (p->chain)
+		return probe_chain_ask(p);
+	why = p->asked.pattern->bind(&p->asked);
+	return !why || probe_fail(p, why, "the members do not form the pattern");
+}
+
 bool probe_request_parse(struct probe *p, json_t *o)
 {
 	json_t *members = json_object_get(o, "member");
 	const char *s = json_string_value(json_object_get(o, "pattern"));
 	enum pattern_id id = s ? pattern_parse(s) : PATTERN_COUNT;
-	enum reason why;
+	unsigned n = (unsigned)json_array_size(members);
 	char numerics[16];
 
-	if (id == PATTERN_COUNT || json_array_size(members) != pattern_get(id)->nnode)
+	p->chain = json_object_get(o, "chain") != NULL;
+	if (id == PATTERN_COUNT || n < 1 || n > GROUP_MAX_MEMBERS ||
+	    (!p->chain && n != pattern_get(id)->nnode))
 		return bad(p, "pattern");
 	p->device = (int)json_integer_value(json_object_get(o, "device"));
 	p->seconds = (long)json_integer_value(json_object_get(o, "seconds"));
@@ -236,13 +271,18 @@ bool probe_request_parse(struct probe *p, json_t *o)
 		return false;
 	p->close = !strcmp(numerics, "close");
 	p->asked.pattern = pattern_get(id);
-	for (; p->nmember < pattern_get(id)->nnode; p->nmember++) {
+	for (; p->nmember < n; p->nmember++) {
 		struct probe_member *m = &p->member[p->nmember];
 
 		if (!member(p, json_array_get(members, p->nmember), m))
 			return false;
 		p->asked.member[p->nmember] = &m->m;
 	}
-	why = p->asked.pattern->bind(&p->asked);
-	return !why || probe_fail(p, why, "the members do not form the pattern");
+	if (p->chain) {
+		p->asked.nmember = (uint8_t)n;
+		p->tools->places = strdup(json_string_value(json_object_get(o, "places")) ?: "");
+		p->tools->image_bytes =
+			(uint64_t)json_integer_value(json_object_get(o, "images"));
+	}
+	return join(p);
 }

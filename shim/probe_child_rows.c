@@ -63,6 +63,14 @@ static bool set_extents(const struct group *asked, struct probe_member *pm, int6
 	return true;
 }
 
+/* Has it one element for each row? */
+static bool per_row(const struct op *op, const struct operand *o)
+{
+	return o->role == ROLE_mean || o->role == ROLE_rstd ||
+	       (o->role == ROLE_out &&
+		(op->code == OP_sum || op->code == OP_mean || op->code == OP_amax));
+}
+
 static bool set_operands(const struct group *asked, struct op *op, int64_t rows)
 {
 	int64_t all = asked->rows * asked->cols;
@@ -72,6 +80,8 @@ static bool set_operands(const struct group *asked, struct op *op, int64_t rows)
 
 		if (o->ndim == 1 && o->size[0] == all)
 			o->size[0] = rows * asked->cols;
+		else if (o->ndim == 1 && o->size[0] == asked->rows && per_row(op, o))
+			o->size[0] = rows;
 		else if (o->ndim == 2 && o->size[0] == asked->rows)
 			o->size[0] = rows;
 		else if (o->ndim != 1 || o->size[0] != asked->cols)

@@ -11,6 +11,7 @@
 #include "config/log.h"
 #include "shim/cache_profile.h"
 #include "shim/probe_child_bench.h"
+#include "shim/probe_child_chain.h"
 
 enum {
 	ROUNDS = 33,
@@ -40,7 +41,7 @@ static bool once(struct probe *p, struct timing *t, unsigned n, float *members, 
 	if (p->cu.cuEventRecord(t->between, p->stream))
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		if (!probe_launch(p, &t->ours))
+		if (!(p->chain ? probe_chain_launch(p) : probe_launch(p, &t->ours)))
 			return false;
 	if (p->cu.cuEventRecord(t->after, p->stream) || p->cu.cuStreamSynchronize(p->stream) ||
 	    p->cu.cuEventElapsedTime(&ms[0], t->before, t->between) ||
@@ -118,7 +119,7 @@ void probe_time(struct probe *p)
 
 	/* What a GPU of software takes says nothing. A part of the rows would not, either. */
 	if ((p->softgpu && !forced) || !take_all(p) ||
-	    fused_launch(&p->group, &p->winner, &p->limits, &t.ours) ||
+	    (!p->chain && fused_launch(&p->group, &p->winner, &p->limits, &t.ours)) ||
 	    p->cu.cuEventCreate(&t.before, CU_EVENT_DEFAULT) ||
 	    p->cu.cuEventCreate(&t.between, CU_EVENT_DEFAULT) ||
 	    p->cu.cuEventCreate(&t.after, CU_EVENT_DEFAULT))

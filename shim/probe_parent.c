@@ -15,14 +15,14 @@
 #include "shim/spawn.h"
 #include "shim/worker.h"
 
-enum { ANSWER_MAX = 512, GRACE_SECONDS = 5 };
+enum { ANSWER_MAX = 4096, GRACE_SECONDS = 5 };
 
 struct job {
 	struct worker_job job;
 	struct verdict *verdict;
 	int device;
 	struct group group; /* deep copy: members and their parameters follow */
-	struct member member[PATTERN_MAX_NODES];
+	struct member member[GROUP_MAX_MEMBERS];
 	uint8_t params[];
 };
 
@@ -63,12 +63,12 @@ static void take_answer(struct verdict *v, char *answer, int status)
 static void run(struct worker_job *wj)
 {
 	struct job *j = (struct job *)wj;
-	char path[4096], (*file)[4096] = calloc(PATTERN_MAX_NODES, sizeof(*file)),
+	char path[4096], (*file)[4096] = calloc(GROUP_MAX_MEMBERS, sizeof(*file)),
 			 answer[ANSWER_MAX];
 	char *argv[] = {path, (char *)"probe", NULL}, **env = child_environment(), *text = NULL;
-	uint64_t offset[PATTERN_MAX_NODES];
-	int fd[PATTERN_MAX_NODES], keep[PATTERN_MAX_NODES], status = -1;
-	unsigned nkeep = 0, n = j->group.pattern->nnode;
+	uint64_t offset[GROUP_MAX_MEMBERS];
+	int fd[GROUP_MAX_MEMBERS], keep[GROUP_MAX_MEMBERS], status = -1;
+	unsigned nkeep = 0, n = group_size(&j->group);
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 	bool ok = file && env && f && !child_command(path, sizeof(path));
@@ -107,7 +107,7 @@ static void run(struct worker_job *wj)
 
 int probe_start(struct verdict *v, const struct group *g, const struct ours *o)
 {
-	unsigned n = g->pattern->nnode;
+	unsigned n = group_size(g);
 	size_t bytes = 0, at = 0;
 	struct job *j;
 

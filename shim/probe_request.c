@@ -2,9 +2,12 @@
 #include "shim/probe_request.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "config/json.h"
 #include "shim/cache.h"
+#include "shim/compile.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
 
@@ -27,12 +30,30 @@ static void operand(FILE *f, const struct operand *o)
 	fputs("]}", f);
 }
 
+static uint64_t bits_of(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
 static void op(FILE *f, const struct op *op)
 {
 	fprintf(f, ", \"op\": {\"code\": \"%s\", \"rows\": %" PRId64 ", \"cols\": %" PRId64,
 		opcode_name(op->code), op->rows, op->cols);
 	if (op->has_eps)
 		fprintf(f, ", \"eps\": %.17g", op->eps);
+	if (op->plus_one)
+		fputs(", \"plus_one\": 1", f);
+	if (op->compute)
+		fprintf(f, ", \"compute\": \"%s\"", dtype_name((enum dtype)op->compute));
+	if (op->nscalar)
+		fputs(", \"scalar\": [", f);
+	for (unsigned i = 0; i < op->nscalar; i++) /* bits: it may be no number */
+		fprintf(f, "%s\"%016" PRIx64 "\"", i ? ", " : "", bits_of(op->scalar[i]));
+	if (op->nscalar)
+		fputs("]", f);
 	fputs(", \"operand\": [", f);
 	for (unsigned i = 0; i < op->noperand; i++) {
 		fputs(i ? ", " : "", f);
@@ -70,6 +91,16 @@ static void member(FILE *f, const struct member *m, const char *file, uint64_t o
 	fputs("}", f);
 }
 
+/* A chain's kernel is compiled: with what. */
+static void compiler(FILE *f, const struct options *o)
+{
+	char *places = compile_places();
+
+	fprintf(f, ", \"chain\": 1, \"images\": %lld, \"places\": ", (long long)o->cache_size);
+	json_text(f, places ? places : "");
+	free(places);
+}
+
 void probe_request(FILE *f, const struct verdict *v, const struct group *g, int device,
 		   char (*image_file)[4096], const uint64_t *image_offset)
 {
@@ -84,9 +115,11 @@ void probe_request(FILE *f, const struct verdict *v, const struct group *g, int 
 	json_text(f, o->probe_inputs);
 	fputs(", \"candidates\": ", f);
 	json_text(f, o->candidates);
-	fprintf(f, ", \"numerics\": \"%s\", \"member\": [",
-		o->numerics == NUMERICS_CLOSE ? "close" : "exact");
-	for (unsigned i = 0; i < g->pattern->nnode; i++) {
+	fprintf(f, ", \"numerics\": \"%s\"", o->numerics == NUMERICS_CLOSE ? "close" : "exact");
+	if (g->row)
+		compiler(f, o);
+	fputs(", \"member\": [", f);
+	for (unsigned i = 0; i < group_size(g); i++) {
 		fputs(i ? ", " : "", f);
 		member(f, g->member[i], image_file[i], image_offset[i]);
 	}

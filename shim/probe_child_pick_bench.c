@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A member on inputs, and programs run as data against what it left. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/probe_child_chain.h"
+
+enum {
+	ROOM = 1 << 18,         /* pairs at once */
+	BLOCKS = 1 << 12,       /* of a launch, about */
+	ELEMENTS_THREAD = 4,    /* at least, of a thread */
+};
+
+static bool put(struct probe *p, CUdeviceptr *to, const void *from, size_t bytes)
+{
+	return probe_ok(p, p->cu.cuMemAlloc_v2(to, bytes), "cuMemAlloc") &&
+	       (!from || (probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(*to, from, bytes, p->stream),
+				   "upload") &&
+			  probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload")));
+}
+
+static bool load_eval(struct probe *p)
+{
+	CUmodule module;
+	char *text;
+	bool ok;
+
+	if (p->tools->eval)
+		return true;
+	text = eval_text();
+	ok = text && probe_compile(p, "row programs as data", text, &module) &&
+	     probe_ok(p, p->cu.cuModuleGetFunction(&p->tools->eval, module, EVAL_KERNEL),
+		      EVAL_KERNEL);
+	free(text);
+	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
+}
+
+bool pick_bench_open(struct probe *p, struct pick_bench *b, const struct pick_space *s)
+{
+	memset(b, 0, sizeof(*b));
+	b->room = ROOM;
+	b->rows = 1;
+	b->cols = s->program[0].cols;
+	for (unsigned d = 0; d < s->program[0].ndim; d++)
+		b->rows *= s->program[0].size[d];
+	b->image = malloc(p->arena_bytes);
+	if (!b->image)
+		return probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	return load_eval(p) &&
+	       put(p, &b->program, s->program, s->nspelling * sizeof(*s->program)) &&
+	       put(p, &b->order, s->order, s->norder * sizeof(*s->order)) &&
+	       put(p, &b->pair, NULL, ROOM * sizeof(uint32_t)) &&
+	       put(p, &b->differ, NULL, ROOM * sizeof(uint32_t)) &&
+	       put(p, &b->inputs, NULL, p->arena_bytes);
+}
+
+void pick_bench_close(struct probe *p, struct pick_bench *b)
+{
+	CUdeviceptr all[] = {b->program, b->order, b->pair, b->differ, b->inputs};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i])
+			p->cu.cuMemFree_v2(all[i]);
+	free(b->image);
+	memset(b, 0, sizeof(*b));
+}
+
+bool pick_bench_reference(struct probe *p, struct pick_bench *b, enum probe_family f,
+			  uint64_t number)
+{
+	probe_chain_fill(p, f, number, number + 1, b->image);
+	return probe_arena_upload(p, b->image) &&
+	       probe_ok(p,
+			p->cu.cuMemcpyDtoDAsync_v2(b->inputs, p->arena, p->arena_bytes, p->stream),
+			"copy") &&
+	       probe_arena_run(p);
+}
+
+static bool run(struct probe *p, struct pick_bench *b, int64_t rows, const uint32_t *pair,
+		unsigned n, uint32_t *differ)
+{
+	struct eval_args a = {.program = b->program,
+			      .order = b->order,
+			      .pair = b->pair,
+			      .differ = b->differ,
+			      .delta = (int64_t)(b->inputs - p->arena),
+			      .rows = rows,
+			      .any_nan = p->softgpu};
+	const unsigned threads = p->softgpu ? 1 : EVAL_THREADS;
+	/* A block has a row, or elements. */
+	const int64_t blocks = b->cols > 1
+				       ? rows
+				       : rows / ((int64_t)threads * ELEMENTS_THREAD) + 1;
+	int64_t share = n < BLOCKS ? BLOCKS / n : 1;
+	void *params[] = {&a};
+
+	share = p->softgpu ? 1 : share < blocks ? share : blocks;
+	return probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(b->pair, pair, n * sizeof(*pair), p->stream),
+			"upload") &&
+	       probe_ok(p, p->cu.cuMemsetD8Async(b->differ, 0, n * sizeof(*differ), p->stream),
+			"cuMemsetD8Async") &&
+	       probe_ok(p,
+			p->cu.cuLaunchKernel(p->tools->eval, n, (unsigned)share, 1, threads, 1, 1, 0,
+					     p->stream, params, NULL),
+			EVAL_KERNEL) &&
+	       probe_ok(p,
+			p->cu.cuMemcpyDtoHAsync_v2(differ, b->differ, n * sizeof(*differ),
+						   p->stream),
+			"download") &&
+	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "programs run as data");
+}
+
+bool pick_bench_filter(struct probe *p, struct pick_bench *b, int64_t rows, uint32_t *pair,
+		       unsigned *n)
+{
+	uint32_t *differ = malloc((*n + 1) * sizeof(*differ));
+	unsigned kept = 0;
+	bool ok = differ != NULL;
+
+	rows = rows && rows < b->rows ? rows : b->rows;
+
+	for (unsigned from = 0; ok && from < *n; from += b->room)
+		ok = run(p, b, rows, pair + from, *n - from < b->room ? *n - from : b->room,
+			 differ + from);
+	for (unsigned i = 0; ok && i < *n; i++)
+		if (!differ[i])
+			pair[kept++] = pair[i];
+	free(differ);
+	*n = ok ? kept : *n;
+	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
+}
