@@ -70,7 +70,7 @@ struct operand row_operand_box(const struct row *r, const struct row_operand *o)
 	struct operand b = {.addr = o->addr, .dtype = o->dtype};
 
 	for (unsigned i = 0; i < r->ndim; i++) {
-		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
+		b.size[b.ndim] = !o->stride[i] ? 1 : o->most[i] ? o->most[i] : r->size[i];
 		b.stride[b.ndim++] = o->stride[i];
 	}
 	b.size[b.ndim] = o->width;
@@ -144,6 +144,9 @@ int row_print(const struct row *r, char *text, size_t size)
 			put(&t, " %" PRId64, o->stride[d]);
 		put(&t, " step %" PRId64 " width %" PRId64 " align %u", o->step, o->width,
 		    1u << o->align);
+		for (unsigned d = 0; d < r->ndim; d++)
+			if (o->most[d])
+				put(&t, " rows[%u] < %" PRId64, d, o->most[d]);
 		if (!row_operand_kept_whole(o))
 			put(&t, " keep 0x%" PRIx64 " .. 0x%" PRIx64, o->keep.lo, o->keep.hi);
 		put(&t, "\n");

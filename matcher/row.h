@@ -113,7 +113,7 @@ enum row_use { ROW_READ = 1, ROW_WRITE = 2 };
  * A box in memory. In row (i0, i1, i2), column c, its element for a statement's `shift` is at addr
  * + i0
  * * stride[0] + i1 * stride[1] + i2 * stride[2] + (c + shift) * step, if 0 <= c + shift < width;
- * where it is not, a LOAD gives anything and a STORE does nothing.
+ * where it is not, a LOAD gives anything and a STORE does nothing (likewise `most`, of rows).
  */
 struct row_operand {
 	uint64_t addr;
@@ -121,6 +121,11 @@ struct row_operand {
 					 negative */
 	int64_t step;                 /* bytes between columns; 0: one element for all columns */
 	int64_t width;                /* columns it has: usually row->cols; 1 where step is 0 */
+	/* Rows that it has in each dimension: the first so many; 0: all. In others, a LOAD gives
+	 * anything (but where the stride is 0: the element that all rows share), and a STORE does
+	 * nothing. So the k of a rope, with fewer heads, stands beside the q, and what is the same in
+	 * all rows is stored by one. */
+	int64_t most[ROW_MAX_DIMS];
 	/* Only bytes lo .. hi - 1 of it are stored (whole elements; the others will have been
 	 * overwritten); 0, 0: all. Loads do not mind. */
 	struct range keep;

@@ -172,11 +172,14 @@ static bool overlap(const struct row *r, const struct row_operand *x, const stru
 	return operand_overlap(&a, &b);
 }
 
+/* The same places in the same rows? */
 static bool same_strides(const struct row *r, const struct row_operand *x,
 			 const struct row_operand *y)
 {
-	return x->dtype == y->dtype && x->step == y->step &&
-	       !memcmp(x->stride, y->stride, r->ndim * sizeof(x->stride[0]));
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (x->stride[d] != y->stride[d] || (x->stride[d] && x->most[d] != y->most[d]))
+			return false;
+	return x->dtype == y->dtype && x->step == y->step;
 }
 
 /* The number of that operand, which is added if it is new. */
@@ -238,10 +241,13 @@ uint8_t emit_read(struct emit *e, const struct operand *o)
 
 	if (e->why)
 		return 0;
-	if (!space_operand(&e->space, r, e->op, o, &box)) {
+	if (!space_operand(&e->space, r, e->member, o, &box)) {
 		emit_fail(e, REASON_SHAPE);
 		return 0;
 	}
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (!box.stride[d])
+			box.most[d] = 0; /* the same element everywhere */
 	k = operand_number(e, &box);
 	newest = newest_writer(e, &box, k);
 	if (newest >= 0 && (unsigned)newest != k &&
@@ -276,13 +282,15 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 
 	if (e->why)
 		return;
-	if (!space_operand(&e->space, r, e->op, o, &box)) {
+	if (!space_operand(&e->space, r, e->member, o, &box)) {
 		emit_fail(e, REASON_SHAPE);
 		return;
 	}
 	k = operand_number(e, &box);
 	if (e->why)
 		return;
+	for (unsigned d = 0; d < r->ndim; d++) /* one row stores what all have */
+		r->operand[k].most[d] = box.most[d];
 	store = stmt(ROW_STORE, box.dtype, value, ROW_NONE, ROW_NONE);
 	store.at = (uint8_t)k;
 	r->operand[k].use |= ROW_WRITE;
@@ -329,10 +337,10 @@ static bool fits_flat(const struct emit *e, const struct row_member *member, uns
 
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < member[i].op->noperand; k++) {
-			if (!space_operand(&e->space, e->r, member[i].op, &member[i].op->operand[k],
-					   &box))
+			if (!space_operand(&e->space, e->r, i, &member[i].op->operand[k], &box))
 				return false;
-			if (box.stride[0] && box.stride[0] != dtype_bytes(box.dtype))
+			if (box.most[0] ||
+			    (box.stride[0] && box.stride[0] != dtype_bytes(box.dtype)))
 				return false;
 		}
 	return true;
@@ -351,13 +359,7 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 		if (!row_op_known(op[i]))
 			return REASON_SHAPE;
 	}
-	if (!space_begin(&e.space, op, n))
-		return REASON_SHAPE;
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < op[i]->noperand; k++)
-			if (!space_cut(&e.space, op[i], &op[i]->operand[k]))
-				return REASON_SHAPE;
-	if (!space_end(&e.space, r))
+	if (!space_make(&e.space, r, op, n))
 		return REASON_SHAPE;
 	if (e.space.flat && !fits_flat(&e, member, n))
 		space_unflatten(&e.space, r);

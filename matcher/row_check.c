@@ -177,6 +177,41 @@ static struct columns columns_of(const struct row *r, unsigned i, const struct c
 	}
 }
 
+/* In each dimension: in how many rows, the first ones, a value is one. */
+struct rows {
+	int64_t n[ROW_MAX_DIMS];
+};
+
+static struct rows rows_of(const struct row *r, const struct row_stmt *s, const struct rows *of)
+{
+	struct rows mine;
+
+	for (unsigned d = 0; d < r->ndim; d++) {
+		mine.n[d] = r->size[d];
+		if (s->code == ROW_LOAD || s->code == ROW_STORE) {
+			const struct row_operand *o = &r->operand[s->at];
+
+			if (o->most[d] && (o->stride[d] || s->code == ROW_STORE))
+				mine.n[d] = o->most[d];
+			continue;
+		}
+		for (unsigned k = 0; k < row_code_nargs(s->code); k++)
+			if (of[s->arg[k]].n[d] < mine.n[d])
+				mine.n[d] = of[s->arg[k]].n[d];
+	}
+	return mine;
+}
+
+/* Is what is stored one wherever it is stored? */
+static bool rows_fit(const struct row *r, const struct row_stmt *s, const struct rows *of,
+		     const struct rows *mine)
+{
+	for (unsigned d = 0; d < r->ndim && s->code == ROW_STORE; d++)
+		if (of[s->arg[0]].n[d] < mine->n[d])
+			return false;
+	return true;
+}
+
 /* Where a value is taken for good, is it one in all columns concerned? */
 static bool columns_fit(const struct row *r, const struct row_stmt *s, const struct columns *of,
 			struct columns mine)
@@ -191,6 +226,7 @@ static bool columns_fit(const struct row *r, const struct row_stmt *s, const str
 static bool stmts_fit(const struct row *r)
 {
 	struct columns of[ROW_MAX_STMTS];
+	struct rows in[ROW_MAX_STMTS];
 
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];
@@ -208,7 +244,8 @@ static bool stmts_fit(const struct row *r)
 		if (s->code == ROW_WELFORD_M2 && r->stmt[s->arg[0]].code != ROW_WELFORD)
 			return false;
 		of[i] = columns_of(r, i, of);
-		if (!columns_fit(r, s, of, of[i]))
+		in[i] = rows_of(r, s, in);
+		if (!columns_fit(r, s, of, of[i]) || !rows_fit(r, s, in, &in[i]))
 			return false;
 	}
 	return true;
@@ -248,6 +285,10 @@ static bool operands_fit(const struct row *r)
 		if (!dtype_bytes(o->dtype) || o->width < 1 || o->width > r->cols ||
 		    (!o->step && o->width != 1) || o->align > ROW_MAX_ALIGN || !kept_fits(r, o))
 			return false;
+		for (unsigned d = 0; d < r->ndim; d++)
+			if (o->most[d] < 0 || o->most[d] > r->size[d] ||
+			    (o->most[d] && row_is_flat(r)))
+				return false;
 	}
 	return true;
 }
@@ -273,7 +314,8 @@ static bool own_bytes(const struct row *r, const struct row_operand *o)
 	int64_t inside = dtype_bytes(o->dtype);
 
 	for (unsigned d = 0; d < r->ndim; d++)
-		if (!o->stride[d] && r->size[d] > 1)
+		if (!o->stride[d] && r->size[d] > 1 &&
+		    (o->most[d] != 1 || o->use & ROW_READ)) /* others may be late to load it */
 			return false;
 	/* The dimensions from the narrowest to the widest: each must step over all before it. */
 	for (unsigned n = 0; n < b.ndim; n++) {

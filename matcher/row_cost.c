@@ -10,7 +10,7 @@ static uint64_t operand_traffic(const struct row *r, const struct row_operand *o
 
 	for (unsigned d = 0; d < r->ndim; d++)
 		if (o->stride[d])
-			n *= (uint64_t)r->size[d];
+			n *= (uint64_t)(o->most[d] ? o->most[d] : r->size[d]);
 	return n;
 }
 
