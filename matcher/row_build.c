@@ -346,6 +346,46 @@ static bool fits_flat(const struct emit *e, const struct row_member *member, uns
 	return true;
 }
 
+/* Takes next to no time, be it done in each row. */
+static bool is_cheap(enum opcode code)
+{
+	switch (code) {
+	case OP_copy:
+	case OP_add:
+	case OP_sub:
+	case OP_mul:
+	case OP_scale:
+	case OP_neg:
+	case OP_abs:
+	case OP_square:
+	case OP_fill:
+	case OP_where:
+	case OP_equal:
+	case OP_unequal:
+	case OP_less:
+	case OP_less_equal:
+	case OP_bit_and:
+	case OP_bit_or:
+	case OP_bit_not:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What would be done again and again: only what is done once for all rows (a weight and its 1 +) and
+ * is cheap. A table of cosines for all heads is left to a kernel of its own. */
+static bool repeats_much(const struct space *s, const struct row_member *member, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		bool all;
+
+		if (space_repeats(s, i, &all) && !(all && is_cheap(member[i].op->code)))
+			return true;
+	}
+	return false;
+}
+
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n)
 {
 	const struct op *op[ROW_MAX_MEMBERS];
@@ -359,7 +399,7 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 		if (!row_op_known(op[i]))
 			return REASON_SHAPE;
 	}
-	if (!space_make(&e.space, r, op, n))
+	if (!space_make(&e.space, r, op, n) || repeats_much(&e.space, member, n))
 		return REASON_SHAPE;
 	if (e.space.flat && !fits_flat(&e, member, n))
 		space_unflatten(&e.space, r);

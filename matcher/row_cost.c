@@ -14,6 +14,25 @@ static uint64_t operand_traffic(const struct row *r, const struct row_operand *o
 	return n;
 }
 
+/* Is what the operand has read with another one anyway, of which it is some columns? */
+static bool is_part(const struct row *r, unsigned k)
+{
+	const struct row_operand *o = &r->operand[k];
+
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct row_operand *x = &r->operand[i];
+		const int64_t at = (int64_t)(o->addr - x->addr), end = at + o->width * o->step;
+
+		if (i == k || !(x->use & ROW_READ) || x->step != o->step || o->step <= 0 ||
+		    memcmp(x->stride, o->stride, r->ndim * sizeof(o->stride[0])) ||
+		    memcmp(x->most, o->most, r->ndim * sizeof(o->most[0])))
+			continue;
+		if (at >= 0 && end <= x->width * x->step && (x->width > o->width || i < k))
+			return true;
+	}
+	return false;
+}
+
 /* Is it another value in each column (in a flat program: element)? */
 static bool per_column(const struct row *r, const struct row_stmt *s)
 {
@@ -111,7 +130,7 @@ void row_cost(const struct row *r, struct row_cost *c)
 	for (unsigned k = 0; k < r->noperand; k++) {
 		const struct row_operand *o = &r->operand[k];
 
-		if (o->use & ROW_READ)
+		if (o->use & ROW_READ && !is_part(r, k))
 			c->read += operand_traffic(r, o);
 		if (o->use & ROW_WRITE)
 			c->written += row_operand_kept_whole(o) ? operand_traffic(r, o)

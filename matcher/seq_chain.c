@@ -228,21 +228,28 @@ void chains_end(struct seq *s)
 		end(s, 0);
 }
 
-/* Do the two touch any byte in common? */
-static bool meet(const struct reach *a, const struct reach *b)
+static bool touches(const struct chain *c, struct range r)
 {
-	for (unsigned i = 0; i < a->n; i++)
-		for (unsigned j = 0; j < b->n; j++)
-			if (range_overlap(a->range[i], b->range[j]))
+	for (unsigned k = 0; k < c->n; k++)
+		for (unsigned i = 0; i < c->member[k]->reach.n; i++)
+			if (range_overlap(c->member[k]->reach.range[i], r))
 				return true;
 	return false;
 }
 
-static bool touches(const struct chain *c, const struct reach *reach)
+/* Does m read what the chain has such access to? Memory that is merely used again is no reason to
+ * join. */
+static bool reads_of(const struct chain *c, const struct reach *m, enum access access)
 {
-	for (unsigned k = 0; k < c->n; k++)
-		if (meet(&c->member[k]->reach, reach))
-			return true;
+	for (unsigned k = 0; k < c->n; k++) {
+		const struct reach *r = &c->member[k]->reach;
+
+		for (unsigned i = 0; i < r->n; i++)
+			for (unsigned j = 0; j < m->n && r->access[i] & access; j++)
+				if (m->access[j] & ACCESS_READ &&
+				    range_overlap(r->range[i], m->range[j]))
+					return true;
+	}
 	return false;
 }
 
@@ -316,7 +323,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	a->good = why ? a->good : n;
 	a->said = n;
 	if (b) {
-		b->n = 0;
+		b->n = b->good = b->said = 0;
 		b->holding = false;
 	}
 	row_copy(&a->row, &s->chains->row);
@@ -350,18 +357,23 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	hold(mine, may_hold(s, mine, m));
 }
 
-/* The newest chain that m can join, or -1. */
+/* The newest chain that m can join, or -1: one that leaves what m reads, else one that reads the
+ * same. */
 static int join_newest(struct seq *s, struct seq_member *m)
 {
-	for (unsigned i = s->chains->n; i-- > 0;) {
-		struct chain *c = &s->chains->chain[i];
+	static const enum access first[] = {ACCESS_WRITE, ACCESS_READ};
 
-		if (!touches(c, &m->reach) ||
-		    !join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op)))
-			continue;
-		m->refs++;
-		return (int)i;
-	}
+	for (unsigned n = 0; n < 2; n++)
+		for (unsigned i = s->chains->n; i-- > 0;) {
+			struct chain *c = &s->chains->chain[i];
+
+			if (!reads_of(c, &m->reach, first[n]) ||
+			    (n && reads_of(c, &m->reach, first[0])) ||
+			    !join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op)))
+				continue;
+			m->refs++;
+			return (int)i;
+		}
 	return -1;
 }
 
@@ -374,7 +386,7 @@ bool chains_launch(struct seq *s, const struct launch *l, const struct op *op, s
 		if ((int)i == mine || !conflicts(&c->chain[i], l, op))
 			continue;
 		/* It needs what two chains leave: they are one, perhaps. */
-		if (mine >= 0) {
+		if (mine >= 0 && reads_of(&c->chain[i], &m->reach, ACCESS_WRITE)) {
 			struct chain *a = &c->chain[mine];
 
 			a->n--; /* m, its last one, comes last in both */
@@ -441,9 +453,7 @@ bool chains_have(const struct seq *s, const struct group *g)
 void chains_forget(struct seq *s, struct range r)
 {
 	for (unsigned i = s->chains->n; i-- > 0;) {
-		const struct reach freed = {.n = 1, .range = {r}};
-
-		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
+		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], r))
 			forget(s, i);
 	}
 }
