@@ -91,6 +91,8 @@ enum row_flags {
 	ROW_FTZ = 1,  /* subnormal f32 operands and results become zero (.ftz), of a CAST its f32
 			 side; of a reduction, in each of its steps */
 	ROW_DEAD = 2, /* of a STORE: proven unnecessary, it does not happen */
+	ROW_LATE = 4, /* of a STORE: it happens when all rows are through with everything else, as it
+			 lies across what others load (row_split) */
 };
 
 /* Along what a value varies; 0: it is the same everywhere. */
@@ -225,6 +227,22 @@ void row_copy(struct row *to, const struct row *from);
 enum reason row_check(const struct row *r);
 
 /*
+ * For a program whose memory does not allow it as it is: makes those stores late that lie across
+ * loads. NONE if that helps, OVERLAP if not.
+ */
+enum reason row_late(struct row *r);
+bool row_is_late(const struct row *r);
+/*
+ * A program with late stores as two without, to run one behind the other; both are canonical and
+ * pass row_check. What `second` stores it makes from what is in memory when `first` is through.
+ * Kernels are generated of the two only. NONE, or why it cannot be.
+ */
+enum reason row_split(const struct row *r, struct row *first, struct row *second);
+
+/* Works out span of all statements. */
+void row_spans(struct row *r);
+
+/*
  * Brings a program into its canonical form: statements without effect and operands without a live
  * use go, equal statements become one, operands, numbers, orders and statements are renumbered in
  * an order that depends on neither the way they were written nor addresses, align is worked out.
@@ -250,7 +268,8 @@ uint64_t row_hash(const struct row *r);
  * too).
  */
 struct row_cost {
-	uint64_t read, written;
+	uint64_t read, written; /* by both parts, of a program with late stores */
+	uint64_t late;          /* of these, what there would not be if nothing were late */
 	unsigned live;   /* the most f32-sized values of one column that are alive at once */
 	unsigned stage;  /* bytes a column that must be kept, or read or made again, from before a
 			    reduction until after it, counting values of type f32 as 4 */

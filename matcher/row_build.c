@@ -390,6 +390,7 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 {
 	const struct op *op[ROW_MAX_MEMBERS];
 	struct emit e = {.r = r, .all = member, .nall = n};
+	enum reason why;
 
 	if (!n || n > ROW_MAX_MEMBERS)
 		return REASON_SHAPE;
@@ -421,5 +422,6 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 			settle(r, i);
 	r->nmember = (uint8_t)n;
 	row_canon(r);
-	return row_check(r);
+	why = row_check(r);
+	return why == REASON_OVERLAP ? row_late(r) : why;
 }

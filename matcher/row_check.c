@@ -135,6 +135,12 @@ static uint8_t span_of(const struct row *r, const struct row_stmt *s)
 	return span;
 }
 
+void row_spans(struct row *r)
+{
+	for (unsigned i = 0; i < r->nstmt; i++)
+		r->stmt[i].span = span_of(r, &r->stmt[i]);
+}
+
 /* The columns lo .. hi - 1 in which a value is one. */
 struct columns {
 	int64_t lo, hi;
@@ -372,6 +378,8 @@ static enum reason memory_fits(const struct row *r)
 			return REASON_SHAPE;
 		mine = kept_box(r, o);
 		for (unsigned k = 0; k < r->noperand; k++) {
+			if (r->stmt[at].flags & ROW_LATE && store_of(r, k) == -1)
+				continue; /* loaded long before */
 			if (k == i || (!(r->operand[k].use & ROW_READ) && store_of(r, k) == -1))
 				continue;
 			other = r->operand[k].use & ROW_READ ? row_operand_box(r, &r->operand[k])

@@ -144,7 +144,7 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
 		return why;
 	row_cost(r, &cost);
-	*traffic = cost.read + cost.written;
+	*traffic = cost.read + cost.written - cost.late; /* what comes may make nothing late */
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
 	    (uint64_t)cost.stage * (uint64_t)r->cols > MOST_STAGED)
 		return REASON_NOT_PROFITABLE;
