@@ -184,6 +184,8 @@ static void store_text(const struct body *b, unsigned i)
 		snprintf(width, sizeof(width), "p.cols");
 	else
 		snprintf(width, sizeof(width), "%lld", (long long)o->width);
+	if (gen_some_rows(r, o))
+		fprintf(b->f, "\t\tif (w.h%u)\n\t", s->at);
 	if (!row_operand_kept_whole(o)) {
 		if (flat)
 			snprintf(width, sizeof(width), "p.rows");

@@ -96,22 +96,33 @@ static void load_what_is_left(struct row *r)
 	}
 }
 
-/* Does the second kernel load anything that the first has stored over? */
-static bool is_spoilt(const struct row *first, const struct row *second)
+/* Has r loaded the operand: does its memory's old content matter? */
+static bool was_loaded(const struct row *r, const struct row_operand *o)
+{
+	for (unsigned k = 0; k < r->noperand; k++) {
+		const struct row_operand *x = &r->operand[k];
+
+		if (x->use & ROW_READ && x->addr == o->addr && x->dtype == o->dtype &&
+		    x->step == o->step && x->width == o->width &&
+		    !memcmp(x->stride, o->stride, r->ndim * sizeof(o->stride[0])))
+			return true;
+	}
+	return false;
+}
+
+/* Would the second kernel load what r has loaded, where the first has stored over it? */
+static bool is_spoilt(const struct row *r, const struct row *first, const struct row *second)
 {
 	for (unsigned i = 0; i < second->noperand; i++) {
 		const struct row_operand *o = &second->operand[i];
 		const struct operand mine = row_operand_box(second, o);
 
-		for (unsigned k = 0; k < first->noperand && o->use & ROW_READ; k++) {
-			const struct row_operand *x = &first->operand[k];
-			const struct operand box = kept_box(first, x);
-			const bool same = x->addr == o->addr && !(x->use & ROW_READ) &&
-					  x->dtype == o->dtype && x->step == o->step &&
-					  !memcmp(x->stride, o->stride,
-						  first->ndim * sizeof(o->stride[0]));
+		if (!(o->use & ROW_READ) || !was_loaded(r, o))
+			continue;
+		for (unsigned k = 0; k < first->noperand; k++) {
+			const struct operand box = kept_box(first, &first->operand[k]);
 
-			if (x->use & ROW_WRITE && !same && operand_overlap(&mine, &box))
+			if (first->operand[k].use & ROW_WRITE && operand_overlap(&mine, &box))
 				return true;
 		}
 	}
@@ -134,7 +145,7 @@ enum reason row_split(const struct row *r, struct row *first, struct row *second
 	row_spans(second);
 	row_canon(second);
 	why = row_check(second);
-	return !why && is_spoilt(first, second) ? REASON_OVERLAP : why;
+	return !why && is_spoilt(r, first, second) ? REASON_OVERLAP : why;
 }
 
 enum reason row_late(struct row *r)
