@@ -24,7 +24,7 @@ char *gen_text(const struct row *r, const struct fused_device *d);
 const char *gen_prelude(void);
 int gen_program(FILE *f, const struct row *r, const struct fused_device *d);
 
-enum { GEN_NAME = 40, GEN_KERNELS = 4, GEN_PARAMS = 368 };
+enum { GEN_NAME = 40, GEN_KERNELS = 4, GEN_PARAMS = 496 };
 
 /* The kernels that the program's text defines, for whoever loads the image: all want
  * MAX_DYNAMIC_SHARED_SIZE_BYTES set to the device's limit. Their number. */

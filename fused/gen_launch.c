@@ -25,10 +25,14 @@ static unsigned fill(const struct gen_recipe *p, const struct row *r, uint64_t *
 	if (!r->nimm)
 		out[n++] = 0;
 	for (unsigned i = 0; p->partial && i < r->noperand; i++) {
-		bool whole = row_operand_kept_whole(&r->operand[i]);
+		struct range run[ROW_MAX_HOLES + 1] = {{0, UINT64_MAX}};
 
-		out[n++] = whole ? 0 : r->operand[i].keep.lo;
-		out[n++] = whole ? UINT64_MAX : r->operand[i].keep.hi;
+		if (!row_operand_kept_whole(&r->operand[i]))
+			row_operand_kept(&r->operand[i], run);
+		for (unsigned k = 0; k <= ROW_MAX_HOLES; k++) {
+			out[n++] = run[k].lo;
+			out[n++] = run[k].hi;
+		}
 	}
 	for (unsigned i = 0; p->some && i < r->noperand; i++)
 		for (unsigned d = 0; d < r->ndim; d++)
@@ -36,7 +40,8 @@ static unsigned fill(const struct gen_recipe *p, const struct row *r, uint64_t *
 								    : r->size[d]);
 	return n;
 }
-_Static_assert(ROW_MAX_OPERANDS *(4 + 2 * (int)ROW_MAX_DIMS) + (int)ROW_MAX_DIMS + 2 +
+_Static_assert(ROW_MAX_OPERANDS *(4 + 2 * ((int)ROW_MAX_DIMS + (int)ROW_MAX_HOLES)) +
+				       (int)ROW_MAX_DIMS + 2 +
 			       (int)ROW_MAX_IMM <=
 		       (int)GEN_PARAMS,
 	       "parameters have no room");

@@ -78,6 +78,11 @@ static inline bool gen_some_rows(const struct row *r, const struct row_operand *
 			return true;
 	return false;
 }
+/* The parameter with the beginning of run k of what is kept of an operand; its end comes next. */
+static inline unsigned gen_keep(unsigned operand, unsigned k)
+{
+	return 2 * ((ROW_MAX_HOLES + 1) * operand + k);
+}
 /* Chunks of a row, ROWS and LONG. */
 static inline int64_t gen_chunks(const struct gen *g)
 {

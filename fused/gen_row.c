@@ -90,7 +90,7 @@ void gen_row_text(FILE *f, const struct gen *g)
 		"rows, cols;\n\tuint64_t imm[%u]",
 		r->noperand, r->noperand * r->ndim, r->noperand, r->ndim, r->nimm ? r->nimm : 1u);
 	if (g->partial)
-		fprintf(f, ", keep[%u]", 2u * r->noperand);
+		fprintf(f, ", keep[%u]", gen_keep(r->noperand, 0));
 	if (g->some)
 		fprintf(f, ";\n\tint64_t most[%u]", r->noperand * r->ndim);
 	fprintf(f, ";\n};\n");
@@ -129,10 +129,12 @@ void gen_row_stores(FILE *f, const struct gen *g, const char *who)
 		fprintf(f, "\t\tif (%s", who);
 		if (gen_some_rows(r, &r->operand[s->at]))
 			fprintf(f, " && w.h%u", s->at);
-		if (!row_operand_kept_whole(&r->operand[s->at]))
-			fprintf(f,
-				" && (uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < p.keep[%u]",
-				s->at, 2u * s->at, s->at, 2u * s->at + 1);
+		for (unsigned k = 0; k <= r->operand[s->at].nhole &&
+				     !row_operand_kept_whole(&r->operand[s->at]);
+		     k++)
+			fprintf(f, "%s((uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < p.keep[%u])%s",
+				k ? " || " : " && (", s->at, gen_keep(s->at, k), s->at,
+				gen_keep(s->at, k) + 1, k == r->operand[s->at].nhole ? ")" : "");
 		fprintf(f, ")\n\t\t\taf::store_one(w.p%u, w.v%u);\n", s->at, s->arg[0]);
 	}
 }

@@ -77,7 +77,8 @@ enum {
 	ROW_MAX_IMM = 32,
 	ROW_MAX_ORDERS = 6,
 	ROW_MAX_DIMS = 3, /* besides the columns */
-	ROW_NONE = 0xff,  /* no value */
+	ROW_MAX_HOLES = 2,
+	ROW_NONE = 0xff, /* no value */
 };
 
 enum row_code {
@@ -131,6 +132,9 @@ struct row_operand {
 	/* Only bytes lo .. hi - 1 of it are stored (whole elements; the others will have been
 	 * overwritten); 0, 0: all. Loads do not mind. */
 	struct range keep;
+	/* Nor are these bytes between, nhole of them, in order, apart from each other. */
+	struct range hole[ROW_MAX_HOLES];
+	uint8_t nhole;
 	uint8_t dtype; /* enum dtype */
 	uint8_t use;   /* enum row_use */
 	/* 2^align bytes divide the address of column 0 of every row (addr and all strides); at most
@@ -209,6 +213,10 @@ static inline bool row_operand_kept_whole(const struct row_operand *o)
 {
 	return !o->keep.hi;
 }
+/* The runs of bytes that are stored, of one of which not all is kept. Their number. */
+unsigned row_operand_kept(const struct row_operand *o, struct range run[ROW_MAX_HOLES + 1]);
+/* Do the two stores leave something in the same place? */
+bool row_stores_meet(const struct row *r, const struct row_operand *x, const struct row_operand *y);
 /* Does every element depend on nothing but the elements in its own place, and does nothing that it
  * stores lie where other columns load? (No reduction, SHIFT, PAIR, CAT or shift; all operands as
  * wide as the row; none that all columns share both read and written.) */

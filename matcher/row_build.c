@@ -298,36 +298,73 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 	e->store[k] = add(e, store);
 }
 
+/* Takes [w.lo, w.hi) out of what is kept, and says whether that could be noted. */
+static bool make_hole(struct row_operand *o, struct range w)
+{
+	unsigned at = 0;
+
+	while (at < o->nhole && o->hole[at].hi < w.lo)
+		at++;
+	while (at < o->nhole && o->hole[at].lo <= w.hi) { /* one of both */
+		if (o->hole[at].lo < w.lo)
+			w.lo = o->hole[at].lo;
+		if (o->hole[at].hi > w.hi)
+			w.hi = o->hole[at].hi;
+		memmove(&o->hole[at], &o->hole[at + 1], (--o->nhole - at) * sizeof(w));
+	}
+	if (w.lo <= o->keep.lo || w.hi >= o->keep.hi) {
+		if (w.lo <= o->keep.lo && w.hi > o->keep.lo)
+			o->keep.lo = w.hi;
+		if (w.hi >= o->keep.hi && w.lo < o->keep.hi)
+			o->keep.hi = w.lo;
+		return true;
+	}
+	if (o->nhole == ROW_MAX_HOLES)
+		return false;
+	memmove(&o->hole[at + 1], &o->hole[at], (o->nhole++ - at) * sizeof(w));
+	o->hole[at] = w;
+	return true;
+}
+
 /*
- * What later stores overwrite need not be stored. What they leave of it is one run of bytes, or the
- * operands overlap in a way that row_check will find.
+ * What later stores overwrite need not be stored. What they leave of it is a few runs of bytes; where
+ * it is more than that, the later one waits (row_late).
  */
 static void settle(struct row *r, unsigned i)
 {
-	struct row_operand *o = &r->operand[r->stmt[i].at];
+	struct row_operand *o = &r->operand[r->stmt[i].at], left = *o;
 	const struct operand mine = row_operand_box(r, o);
-	struct range left = operand_range(&mine), all = left;
+	const struct range all = operand_range(&mine);
 	const bool run = operand_covers(&mine, all);
+	bool gone = false;
 
-	for (unsigned k = i + 1; k < r->nstmt && left.lo < left.hi; k++) {
+	left.keep = all;
+	left.nhole = 0;
+	for (unsigned k = i + 1; k < r->nstmt && !gone; k++) {
 		const struct operand over = row_operand_box(r, &r->operand[r->stmt[k].at]);
 		const struct range w = operand_range(&over);
 
 		if (r->stmt[k].code != ROW_STORE)
 			continue;
-		if (r->stmt[k].at == r->stmt[i].at)
-			left.hi = left.lo;
-		if (!range_overlap(left, w) || !operand_covers(&over, w))
+		gone = r->stmt[k].at == r->stmt[i].at;
+		if (gone || !range_overlap(left.keep, w) || !operand_covers(&over, w))
 			continue;
-		if (w.lo <= left.lo)
-			left.lo = w.hi < left.hi ? w.hi : left.hi;
-		else if (w.hi >= left.hi)
-			left.hi = w.lo;
+		make_hole(&left, w);
+		gone = left.keep.lo >= left.keep.hi;
 	}
-	if (left.lo >= left.hi)
+	if (gone)
 		r->stmt[i].flags |= ROW_DEAD;
-	else if (run && (left.lo > all.lo || left.hi < all.hi))
-		o->keep = left;
+	else if (run && (left.keep.lo > all.lo || left.keep.hi < all.hi || left.nhole))
+		memcpy(o, &left, sizeof(*o));
+}
+
+/* Where two stores still meet, the later one waits. */
+static void wait_for(struct row *r, unsigned i)
+{
+	for (unsigned k = i + 1; k < r->nstmt; k++)
+		if (r->stmt[k].code == ROW_STORE && !(r->stmt[k].flags & ROW_DEAD) &&
+		    row_stores_meet(r, &r->operand[r->stmt[i].at], &r->operand[r->stmt[k].at]))
+			r->stmt[k].flags |= ROW_LATE;
 }
 
 /* In a flat space every operand is one run, or one element. */
@@ -351,6 +388,7 @@ static bool is_cheap(enum opcode code)
 {
 	switch (code) {
 	case OP_copy:
+	case OP_cat:
 	case OP_add:
 	case OP_sub:
 	case OP_mul:
@@ -373,16 +411,13 @@ static bool is_cheap(enum opcode code)
 	}
 }
 
-/* What would be done again and again: only what is done once for all rows (a weight and its 1 +) and
- * is cheap. A table of cosines for all heads is left to a kernel of its own. */
+/* What would be done again in each row only if it is cheap: a weight and its 1 +, the one k for many
+ * q. A table of cosines for all heads is left to a kernel of its own. */
 static bool repeats_much(const struct space *s, const struct row_member *member, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		bool all;
-
-		if (space_repeats(s, i, &all) && !(all && is_cheap(member[i].op->code)))
+	for (unsigned i = 0; i < n; i++)
+		if (!is_cheap(member[i].op->code) && space_repeats(s, i))
 			return true;
-	}
 	return false;
 }
 
@@ -420,8 +455,11 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 	for (unsigned i = 0; i < r->nstmt; i++)
 		if (r->stmt[i].code == ROW_STORE)
 			settle(r, i);
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (r->stmt[i].code == ROW_STORE && !(r->stmt[i].flags & ROW_DEAD))
+			wait_for(r, i);
 	r->nmember = (uint8_t)n;
 	row_canon(r);
-	why = row_check(r);
+	why = row_is_late(r) ? REASON_OVERLAP : row_check(r);
 	return why == REASON_OVERLAP ? row_late(r) : why;
 }

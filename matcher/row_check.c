@@ -276,8 +276,17 @@ static bool kept_fits(const struct row *r, const struct row_operand *o)
 	const struct range all = operand_range(&b);
 	const unsigned bytes = dtype_bytes(o->dtype);
 
+	uint64_t from = o->keep.lo;
+
 	if (row_operand_kept_whole(o))
-		return !o->keep.lo;
+		return !o->keep.lo && !o->nhole;
+	if (o->nhole > ROW_MAX_HOLES)
+		return false;
+	for (unsigned i = 0; i < o->nhole; from = o->hole[i++].hi)
+		if (o->hole[i].lo <= from || o->hole[i].hi <= o->hole[i].lo ||
+		    o->hole[i].hi >= o->keep.hi || (o->hole[i].lo - all.lo) % bytes ||
+		    (o->hole[i].hi - all.lo) % bytes)
+			return false;
 	return all.lo <= o->keep.lo && o->keep.lo < o->keep.hi && o->keep.hi <= all.hi &&
 	       operand_covers(&b, all) && !((o->keep.lo - all.lo) % bytes) &&
 	       !((all.hi - o->keep.hi) % bytes);
@@ -368,7 +377,7 @@ static enum reason memory_fits(const struct row *r)
 	for (unsigned i = 0; i < r->noperand; i++) {
 		const struct row_operand *o = &r->operand[i];
 		const int at = store_of(r, i);
-		struct operand mine, other;
+		struct operand mine;
 
 		if (at == -1)
 			continue;
@@ -378,13 +387,20 @@ static enum reason memory_fits(const struct row *r)
 			return REASON_SHAPE;
 		mine = kept_box(r, o);
 		for (unsigned k = 0; k < r->noperand; k++) {
-			if (r->stmt[at].flags & ROW_LATE && store_of(r, k) == -1)
-				continue; /* loaded long before */
-			if (k == i || (!(r->operand[k].use & ROW_READ) && store_of(r, k) == -1))
+			const int other = store_of(r, k);
+			const bool late = r->stmt[at].flags & ROW_LATE;
+			struct operand loaded;
+
+			if (k == i)
 				continue;
-			other = r->operand[k].use & ROW_READ ? row_operand_box(r, &r->operand[k])
-							     : kept_box(r, &r->operand[k]);
-			if (operand_overlap(&mine, &other))
+			if (other != -1 && late == (bool)(other >= 0 && r->stmt[other].flags &
+								 ROW_LATE) &&
+			    row_stores_meet(r, o, &r->operand[k]))
+				return REASON_OVERLAP;
+			if (late || !(r->operand[k].use & ROW_READ)) /* loaded long before */
+				continue;
+			loaded = row_operand_box(r, &r->operand[k]);
+			if (operand_overlap(&mine, &loaded))
 				return REASON_OVERLAP;
 		}
 	}

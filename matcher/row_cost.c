@@ -14,6 +14,16 @@ static uint64_t operand_traffic(const struct row *r, const struct row_operand *o
 	return n;
 }
 
+static uint64_t kept_traffic(const struct row_operand *o)
+{
+	struct range run[ROW_MAX_HOLES + 1];
+	uint64_t bytes = 0;
+
+	for (unsigned n = row_operand_kept(o, run); n-- > 0;)
+		bytes += run[n].hi - run[n].lo;
+	return bytes;
+}
+
 /* Is what the operand has read with another one anyway, of which it is some columns? */
 static bool is_part(const struct row *r, unsigned k)
 {
@@ -132,9 +142,10 @@ static void cost_of_one(const struct row *r, struct row_cost *c)
 
 		if (o->use & ROW_READ && !is_part(r, k))
 			c->read += operand_traffic(r, o);
-		if (o->use & ROW_WRITE)
-			c->written += row_operand_kept_whole(o) ? operand_traffic(r, o)
-								: o->keep.hi - o->keep.lo;
+		if (o->use & ROW_WRITE && row_operand_kept_whole(o))
+			c->written += operand_traffic(r, o);
+		else if (o->use & ROW_WRITE)
+			c->written += kept_traffic(o);
 	}
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];

@@ -294,16 +294,12 @@ void space_unflatten(struct space *s, struct row *r)
 	s->first[1] = s->first[0];
 }
 
-bool space_repeats(const struct space *s, unsigned m, bool *all)
+bool space_repeats(const struct space *s, unsigned m)
 {
-	bool any = false;
-
-	*all = true;
-	for (unsigned j = 0; j + 1 < s->naxis; j++) {
-		any |= s->part[m].size[j] == 1 && s->size[j] > 1;
-		*all &= s->part[m].size[j] == 1;
-	}
-	return any;
+	for (unsigned j = 0; j + 1 < s->naxis; j++)
+		if (s->part[m].size[j] == 1 && s->size[j] > 1)
+			return true;
+	return false;
 }
 
 /* Axes a .. b - 1 as one: the stride of a step, and how many the op makes. */

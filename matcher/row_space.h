@@ -52,9 +52,8 @@ void space_unflatten(struct space *s, struct row *r);
 bool space_operand(const struct space *s, const struct row *r, unsigned m, const struct operand *o,
 		   struct row_operand *to);
 
-/* Does op m run over fewer rows than others, so that it would be done again in each? Not where it
- * runs over some of an axis. `all`: it runs over one row only. */
-bool space_repeats(const struct space *s, unsigned m, bool *all);
+/* Does op m stay in place along an axis of rows, so that it would be done again in each? */
+bool space_repeats(const struct space *s, unsigned m);
 
 /* Does the op sum up, or look for the greatest, along cols? */
 bool space_reduces(enum opcode code);

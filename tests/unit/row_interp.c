@@ -413,6 +413,10 @@ static void store(struct run *u, unsigned i, int64_t c)
 	if (!row_operand_kept_whole(o) && ((uintptr_t)address(u, o, to) < o->keep.lo ||
 					   (uintptr_t)address(u, o, to) >= o->keep.hi))
 		return;
+	for (unsigned k = 0; k < o->nhole; k++)
+		if ((uintptr_t)address(u, o, to) >= o->hole[k].lo &&
+		    (uintptr_t)address(u, o, to) < o->hole[k].hi)
+			return;
 	if (s->flags & ROW_LATE)
 		put_off(u, address(u, o, to), at(u, s->arg[0], c), dtype_bytes(o->dtype));
 	else

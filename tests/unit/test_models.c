@@ -11,7 +11,7 @@
 
 static enum dtype low; /* of weights and activations */
 static int batch, length, heads, kv_heads, head, rotary, hidden, ffn;
-static struct tensor weight, ffn_up, ffn_down, norm_weight, norm_bias, head_weight, proj_q, proj_kv,
+static struct tensor ffn_up, ffn_down, norm_weight, norm_bias, head_weight, proj_q, proj_kv,
 	cosine, sine, mask;
 
 /* Planning. */
@@ -174,11 +174,6 @@ static struct tensor rope_one(struct tensor x)
 	if (rotary < head)
 		out = replace(out, t_cat(out, t_part(all, last, rotary, head - rotary)));
 	return out;
-}
-
-static struct tensor heads_of(struct tensor x)
-{
-	return t_swap(t_cut(x, head), 1, 2);
 }
 
 /* What no decoder knows: attention. */
@@ -388,6 +383,14 @@ struct want {
 	enum pattern_id id;
 	unsigned fused, refused;
 };
+#define FUSED(name, n)                                                                             \
+	{                                                                                          \
+		PATTERN_##name, n, 0                                                               \
+	}
+#define REFUSED(name, n)                                                                           \
+	{                                                                                          \
+		PATTERN_##name, 0, n                                                               \
+	}
 
 static const struct model {
 	const char *name;
@@ -396,34 +399,34 @@ static const struct model {
 	struct want want[5];
 } model[] = {
 	{"llama", llama, 64, 2, 64,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1}, {PATTERN_rope, LAYERS},
-	  {PATTERN_silu_mul, 0, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
+	  REFUSED(silu_mul, LAYERS)}},
 	{"llama, all heads", llama, 64, 8, 64,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1}, {PATTERN_rope, LAYERS},
-	  {PATTERN_silu_mul, 0, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
+	  REFUSED(silu_mul, LAYERS)}},
 	{"llama, one head", llama, 128, 1, 128,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1}, {PATTERN_rope, LAYERS},
-	  {PATTERN_silu_mul, 0, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
+	  REFUSED(silu_mul, LAYERS)}},
 	{"qwen3", qwen3, 128, 4, 128,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1 + 2 * LAYERS},
-	  {PATTERN_rope, LAYERS}, {PATTERN_silu_mul, 0, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1 + 2 * LAYERS),
+	  FUSED(rope, LAYERS), REFUSED(silu_mul, LAYERS)}},
 	{"gemma", gemma, 256, 1, 256,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1}, {PATTERN_rope, LAYERS},
-	  {PATTERN_gelu_mul, 0, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
+	  REFUSED(gelu_mul, LAYERS)}},
 	{"gemma2", gemma2, 256, 4, 256,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1 + 2 * LAYERS},
-	  {PATTERN_rope, LAYERS}, {PATTERN_gelu_mul, 0, LAYERS},
-	  {PATTERN_mask_softmax, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1 + 2 * LAYERS),
+	  FUSED(rope, LAYERS), REFUSED(gelu_mul, LAYERS),
+	  FUSED(mask_softmax, LAYERS)}},
 	{"phi", phi, 80, 8, 32,
-	 {{PATTERN_add_layernorm, LAYERS}, {PATTERN_rope, LAYERS}, {PATTERN_gelu, LAYERS}}},
-	{"opt", opt, 64, 8, 0, {{PATTERN_add_layernorm, 2 * LAYERS}}},
-	{"gpt-neox", vit, 96, 8, 24, {{PATTERN_add_layernorm, 2 * LAYERS}, {PATTERN_rope, LAYERS}}},
-	{"vit", vit, 64, 8, 0, {{PATTERN_add_layernorm, 2 * LAYERS}}},
+	 {FUSED(add_layernorm, LAYERS), FUSED(rope, LAYERS), FUSED(gelu, LAYERS)}},
+	{"opt", opt, 64, 8, 0, {FUSED(add_layernorm, 2 * LAYERS)}},
+	{"gpt-neox", vit, 96, 8, 24, {FUSED(add_layernorm, 2 * LAYERS), FUSED(rope, LAYERS)}},
+	{"vit", vit, 64, 8, 0, {FUSED(add_layernorm, 2 * LAYERS)}},
 	{"bert", bert, 64, 8, 0,
-	 {{PATTERN_add_layernorm, 2 * LAYERS}, {PATTERN_mask_softmax, LAYERS}}},
+	 {FUSED(add_layernorm, 2 * LAYERS), FUSED(mask_softmax, LAYERS)}},
 	{"t5", t5, 64, 8, 0,
-	 {{PATTERN_add_rmsnorm, 2 * LAYERS}, {PATTERN_rmsnorm, 1}, {PATTERN_mask_softmax, LAYERS},
-	  {PATTERN_gelu, LAYERS}}},
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(mask_softmax, LAYERS),
+	  FUSED(gelu, LAYERS)}},
 };
 
 static void run(const struct model *m)
@@ -497,6 +500,7 @@ static void test_models(void **arg)
 	static const int shape[][2] = {{2, 64}, {1, 7}, {1, 1}, {32, 1}, {4, 16}};
 	const char *only = getenv("AUTOFUSE_TEST_MODEL");
 	unsigned bad = 0;
+	char name[64];
 
 	for (unsigned i = 0; i < sizeof(model) / sizeof(model[0]); i++)
 		for (unsigned t = 0; t < 3; t++)
@@ -504,7 +508,8 @@ static void test_models(void **arg)
 				low = type[t];
 				batch = shape[s][0];
 				length = shape[s][1];
-				verbose = only && !strcmp(only, model[i].name) && !t && !s;
+				snprintf(name, sizeof(name), "%s,%u,%u", model[i].name, t, s);
+				verbose = only && !strcmp(only, name);
 				run(&model[i]);
 				bad += check(&model[i]);
 			}

@@ -285,7 +285,7 @@ __attribute__((unused)) static struct tensor t_binary(enum opcode code, struct t
 	const int ndim = a.ndim > b.ndim ? a.ndim : b.ndim;
 	struct op op = {.code = code};
 	struct tensor out, big;
-	int64_t size[T_DIMS];
+	int64_t size[T_DIMS] = {0};
 	enum dtype type = dtype_bytes(a.type) >= dtype_bytes(b.type) ? a.type : b.type;
 
 	while (a.ndim < ndim)
