@@ -225,6 +225,16 @@ static enum step fit_linked(struct fit *f, unsigned i, const int64_t *own_stride
 	return STEP_NO;
 }
 
+/* Columns that op m is taken to run over in each row: all, one, some; or all of one row. */
+static int64_t natural_columns(const struct space *s, unsigned m)
+{
+	const int64_t rows = s->cols ? s->total / s->cols : 0;
+
+	if (!rows || s->count[m] == s->total || (s->count[m] == s->cols && s->cols != rows))
+		return s->cols;
+	return s->count[m] / rows;
+}
+
 /* The strides of the linked operand along the own axes. */
 static bool own_strides(struct fit *f, const struct link *l, int64_t *stride)
 {
@@ -233,9 +243,7 @@ static bool own_strides(struct fit *f, const struct link *l, int64_t *stride)
 	int64_t inner;
 
 	if (l->mine == NATURAL) {
-		const int64_t rows = s->cols ? s->total / s->cols : 0;
-
-		inner = s->cols && s->count[l->m] != s->total ? s->count[l->m] / rows : s->cols;
+		inner = natural_columns(s, l->m);
 		if (inner > 1 && !own_cut(&f->a, inner))
 			return false;
 		for (unsigned i = 0; i < f->a.n; i++)
@@ -381,7 +389,8 @@ static bool place_naturally(struct space *s, unsigned m)
 	const struct link l = {.m = (uint8_t)m, .mine = NATURAL};
 	const int64_t count = s->count[m], rows = s->cols ? s->total / s->cols : 0;
 
-	if (count != s->total && (!rows || count % rows || count / rows > s->cols))
+	if (count != s->total && count != s->cols &&
+	    (!rows || count % rows || count / rows > s->cols))
 		return false;
 	return place(s, &l);
 }

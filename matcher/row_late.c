@@ -66,8 +66,7 @@ static bool is_left(const struct row *r, const struct row_stmt *s)
 {
 	const struct row_operand *o = &r->operand[s->at];
 
-	if (!is_store(s) || s->flags & ROW_LATE || o->use & ROW_READ || s->shift ||
-	    !row_operand_kept_whole(o))
+	if (!is_store(s) || s->flags & ROW_LATE || s->shift || !row_operand_kept_whole(o))
 		return false;
 	for (unsigned d = 0; d < r->ndim; d++)
 		if (o->most[d])
@@ -75,50 +74,45 @@ static bool is_left(const struct row *r, const struct row_stmt *s)
 	return o->step ? o->width == r->cols : !(r->stmt[s->arg[0]].span & ROW_SPAN_COLS);
 }
 
-/* Values that the first kernel leaves in memory are loaded from there. */
+/* Values that the first kernel leaves in memory are loaded from there, by operands of their own: the
+ * first `old` ones mean what was there before. */
 static void load_what_is_left(struct row *r)
 {
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];
 		struct row_stmt *v;
 
-		if (!is_left(r, s))
+		if (!is_left(r, s) || r->noperand == ROW_MAX_OPERANDS)
 			continue;
 		v = &r->stmt[s->arg[0]];
 		if (v->code == ROW_LOAD)
 			continue;
 		*v = (struct row_stmt){.code = ROW_LOAD,
 				       .type = s->type,
-				       .at = s->at,
+				       .at = r->noperand,
 				       .arg = {ROW_NONE, ROW_NONE, ROW_NONE},
 				       .member = v->member};
-		r->operand[s->at].use |= ROW_READ;
+		r->operand[r->noperand] = r->operand[s->at];
+		r->operand[r->noperand++].use = ROW_READ;
 	}
 }
 
-/* Has r loaded the operand: does its memory's old content matter? */
-static bool was_loaded(const struct row *r, const struct row_operand *o)
+/* Would the second kernel load, from one of the first `old` operands, what the first has stored over?
+ */
+static bool is_spoilt(const struct row *first, const struct row *second, unsigned old)
 {
-	for (unsigned k = 0; k < r->noperand; k++) {
-		const struct row_operand *x = &r->operand[k];
+	bool live[ROW_MAX_STMTS] = {false};
 
-		if (x->use & ROW_READ && x->addr == o->addr && x->dtype == o->dtype &&
-		    x->step == o->step && x->width == o->width &&
-		    !memcmp(x->stride, o->stride, r->ndim * sizeof(o->stride[0])))
-			return true;
-	}
-	return false;
-}
+	for (unsigned i = second->nstmt; i-- > 0;) {
+		const struct row_stmt *s = &second->stmt[i];
+		struct operand mine;
 
-/* Would the second kernel load what r has loaded, where the first has stored over it? */
-static bool is_spoilt(const struct row *r, const struct row *first, const struct row *second)
-{
-	for (unsigned i = 0; i < second->noperand; i++) {
-		const struct row_operand *o = &second->operand[i];
-		const struct operand mine = row_operand_box(second, o);
-
-		if (!(o->use & ROW_READ) || !was_loaded(r, o))
+		live[i] |= is_store(s);
+		for (unsigned k = 0; live[i] && k < row_code_nargs(s->code); k++)
+			live[s->arg[k]] = true;
+		if (!live[i] || s->code != ROW_LOAD || s->at >= old)
 			continue;
+		mine = row_operand_box(second, &second->operand[s->at]);
 		for (unsigned k = 0; k < first->noperand; k++) {
 			const struct operand box = kept_box(first, &first->operand[k]);
 
@@ -142,10 +136,11 @@ enum reason row_split(const struct row *r, struct row *first, struct row *second
 	row_copy(second, r);
 	load_what_is_left(second);
 	keep_stores(second, true);
+	if (is_spoilt(first, second, r->noperand))
+		return REASON_OVERLAP;
 	row_spans(second);
 	row_canon(second);
-	why = row_check(second);
-	return !why && is_spoilt(r, first, second) ? REASON_OVERLAP : why;
+	return row_check(second);
 }
 
 enum reason row_late(struct row *r)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "matcher/chain_name.h"
+#include "matcher/chain_unit.h"
 #include "matcher/legal.h"
 #include "matcher/row_build.h"
 
@@ -295,6 +296,16 @@ static uint64_t traffic_of(const struct op *op)
 	return bytes;
 }
 
+/* Is the chain complete without m? */
+static bool ends_before(const struct chain *c, const struct seq_member *m)
+{
+	const struct member *all[GROUP_MAX_MEMBERS];
+
+	for (unsigned k = 0; k < c->n; k++)
+		all[k] = &c->member[k]->m;
+	return chain_unit_ends(all, c->n, &m->m.op);
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -308,7 +319,8 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || first->priority != l->priority || first->device != l->device ||
+	if (!n || ends_before(a, m) || (b && ends_before(b, m)) ||
+	    first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) ||
 	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
 	    traffic >= apart)
@@ -357,8 +369,19 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	hold(mine, may_hold(s, mine, m));
 }
 
+/* Would m end the chain by what it writes, being the conversion of a weight that the chain needs? */
+static bool is_weight_of(const struct chain *c, const struct seq_member *m)
+{
+	const struct member *all[GROUP_MAX_MEMBERS];
+
+	for (unsigned k = 0; k < c->n; k++)
+		all[k] = &c->member[k]->m;
+	return conflicts(c, &m->m.launch, &m->m.op) &&
+	       chain_unit_weight(all, c->n, &m->m.op, c->row.cols);
+}
+
 /* The newest chain that m can join, or -1: one that leaves what m reads, else one that reads the
- * same. */
+ * same, else one that m would end. */
 static int join_newest(struct seq *s, struct seq_member *m)
 {
 	static const enum access first[] = {ACCESS_WRITE, ACCESS_READ};
@@ -374,6 +397,15 @@ static int join_newest(struct seq *s, struct seq_member *m)
 			m->refs++;
 			return (int)i;
 		}
+	for (unsigned i = s->chains->n; i-- > 0;) {
+		struct chain *c = &s->chains->chain[i];
+
+		if (is_weight_of(c, m) &&
+		    join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op) + 1)) {
+			m->refs++;
+			return (int)i;
+		}
+	}
 	return -1;
 }
 
