@@ -24,7 +24,7 @@ char *gen_text(const struct row *r, const struct fused_device *d);
 const char *gen_prelude(void);
 int gen_program(FILE *f, const struct row *r, const struct fused_device *d);
 
-enum { GEN_NAME = 40, GEN_KERNELS = 4, GEN_PARAMS = 272 };
+enum { GEN_NAME = 40, GEN_KERNELS = 4, GEN_PARAMS = 496 };
 
 /* The kernels that the program's text defines, for whoever loads the image: all want
  * MAX_DYNAMIC_SHARED_SIZE_BYTES set to the device's limit. Their number. */
@@ -49,7 +49,7 @@ struct gen_recipe {
 	} shape[GEN_KERNELS];
 	unsigned n;         /* kernels: for few rows and, if 2, for many */
 	unsigned vec, each; /* elements of a chunk, chunks of a thread */
-	bool flat, partial;
+	bool flat, partial, some;
 };
 int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_recipe *p);
 void gen_launch_by(const struct gen_recipe *p, const struct row *r, const struct fused_device *d,

@@ -184,18 +184,25 @@ static void store_text(const struct body *b, unsigned i)
 		snprintf(width, sizeof(width), "p.cols");
 	else
 		snprintf(width, sizeof(width), "%lld", (long long)o->width);
-	if (!row_operand_kept_whole(o)) {
-		if (flat)
-			snprintf(width, sizeof(width), "p.rows");
+	if (!row_operand_kept_whole(o) && flat)
+		snprintf(width, sizeof(width), "p.rows");
+	for (unsigned k = 0; k <= o->nhole && !row_operand_kept_whole(o); k++) {
+		if (gen_some_rows(r, o))
+			fprintf(b->f, "\t\tif (w.h%u)\n\t", s->at);
 		fprintf(b->f, "\t\taf::store_some<%s, V, %u>(w.p%u, c + %d, ", m,
 			gen_align(o, s->shift), s->at, s->shift);
 		if (flat)
 			fprintf(b->f, "sizeof(%s)", m);
 		else
 			fprintf(b->f, "p.step[%u]", s->at);
-		fprintf(b->f, ", %s, p.keep[%u], p.keep[%u], s%u);\n", width, 2 * s->at,
-			2 * s->at + 1, i);
-	} else if (!flat && o->step != (int64_t)dtype_bytes((enum dtype)o->dtype))
+		fprintf(b->f, ", %s, p.keep[%u], p.keep[%u], s%u);\n", width, gen_keep(s->at, k),
+			gen_keep(s->at, k) + 1, i);
+	}
+	if (!row_operand_kept_whole(o))
+		return;
+	if (gen_some_rows(r, o))
+		fprintf(b->f, "\t\tif (w.h%u)\n\t", s->at);
+	if (!flat && o->step != (int64_t)dtype_bytes((enum dtype)o->dtype))
 		fprintf(b->f, "\t\taf::store_apart<%s, V>(w.p%u, c + %d, p.step[%u], %s, s%u);\n",
 			m, s->at, s->shift, s->at, width, i);
 	else if (flat || (!s->shift && o->width == r->cols))

@@ -25,14 +25,23 @@ static unsigned fill(const struct gen_recipe *p, const struct row *r, uint64_t *
 	if (!r->nimm)
 		out[n++] = 0;
 	for (unsigned i = 0; p->partial && i < r->noperand; i++) {
-		bool whole = row_operand_kept_whole(&r->operand[i]);
+		struct range run[ROW_MAX_HOLES + 1] = {{0, UINT64_MAX}};
 
-		out[n++] = whole ? 0 : r->operand[i].keep.lo;
-		out[n++] = whole ? UINT64_MAX : r->operand[i].keep.hi;
+		if (!row_operand_kept_whole(&r->operand[i]))
+			row_operand_kept(&r->operand[i], run);
+		for (unsigned k = 0; k <= ROW_MAX_HOLES; k++) {
+			out[n++] = run[k].lo;
+			out[n++] = run[k].hi;
+		}
 	}
+	for (unsigned i = 0; p->some && i < r->noperand; i++)
+		for (unsigned d = 0; d < r->ndim; d++)
+			out[n++] = (uint64_t)(r->operand[i].most[d] ? r->operand[i].most[d]
+								    : r->size[d]);
 	return n;
 }
-_Static_assert(ROW_MAX_OPERANDS *(4 + (int)ROW_MAX_DIMS) + (int)ROW_MAX_DIMS + 2 +
+_Static_assert(ROW_MAX_OPERANDS *(4 + 2 * ((int)ROW_MAX_DIMS + (int)ROW_MAX_HOLES)) +
+				       (int)ROW_MAX_DIMS + 2 +
 			       (int)ROW_MAX_IMM <=
 		       (int)GEN_PARAMS,
 	       "parameters have no room");
@@ -55,6 +64,7 @@ int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_re
 	p->each = g.form == GEN_FLAT ? gen_ahead(&g) : 1;
 	p->flat = g.form == GEN_FLAT;
 	p->partial = g.partial;
+	p->some = g.some;
 	for (unsigned i = 0; i < p->n; i++) {
 		gen_kernel_name(p->kernel[i], &g, shape[i].suffix);
 		p->shape[i].threads = shape[i].threads;

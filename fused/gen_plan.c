@@ -216,6 +216,8 @@ static const char *unfit(const struct gen *g)
 {
 	const struct row *r = g->r;
 
+	if (row_is_late(r))
+		return "stores that have to wait for all rows (row_split)";
 	for (unsigned i = 0; i < r->noperand; i++) {
 		const struct row_operand *o = &r->operand[i];
 		unsigned bytes = (unsigned)dtype_bytes((enum dtype)o->dtype);
@@ -265,6 +267,7 @@ const char *gen_plan(struct gen *g, const struct row *r, unsigned max_shmem)
 		const struct row_operand *o = &r->operand[i];
 
 		g->partial |= !row_operand_kept_whole(o);
+		g->some |= gen_some_rows(r, o);
 		g->scalar_in_place |= !o->step && r->cols > 1 && o->use == (ROW_READ | ROW_WRITE);
 	}
 	g->form = reduces || g->late || g->scalar_in_place  ? GEN_ROWS

@@ -32,6 +32,7 @@ struct gen {
 	unsigned
 		shared[ROW_MAX_STMTS]; /* where: of kept values, and scratch of reductions; bytes */
 	unsigned group_bytes;          /* shared memory of a row, multiple of 16 */
+	bool some;            /* an operand has not all rows: how many are parameters */
 	bool partial;         /* of an operand not all is kept: the bounds are parameters */
 	bool scalar_in_place; /* ROWS: what all columns have loaded is stored */
 	bool late; /* ROWS: no store before all threads have loaded, as values move within the row
@@ -68,6 +69,19 @@ static inline bool gen_row_store(const struct gen *g, unsigned i)
 	const struct row_operand *o = &g->r->operand[g->r->stmt[i].at];
 
 	return g->form != GEN_FLAT && !o->step && !g->varies[g->r->stmt[i].arg[0]];
+}
+/* Are there rows that the operand does not have? */
+static inline bool gen_some_rows(const struct row *r, const struct row_operand *o)
+{
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (o->most[d])
+			return true;
+	return false;
+}
+/* The parameter with the beginning of run k of what is kept of an operand; its end comes next. */
+static inline unsigned gen_keep(unsigned operand, unsigned k)
+{
+	return 2 * ((ROW_MAX_HOLES + 1) * operand + k);
 }
 /* Chunks of a row, ROWS and LONG. */
 static inline int64_t gen_chunks(const struct gen *g)

@@ -30,9 +30,23 @@ static void pointers(FILE *f, const struct gen *g)
 		fprintf(f, "\t\t(void)i%u;\n", d);
 	for (unsigned i = 0; i < r->noperand; i++) {
 		fprintf(f, "\t\tp%u = (char *)p.addr[%u]", i, i);
+		/* In rows that it does not have, anything may be loaded: what it has first. */
+		for (unsigned d = 0; d < r->ndim; d++) {
+			const unsigned at = i * r->ndim + d;
+
+			if (r->operand[i].stride[d] && r->operand[i].most[d])
+				fprintf(f, " + (i%u < p.most[%u] ? i%u : 0) * p.stride[%u]", d, at,
+					d, at);
+			else if (r->operand[i].stride[d])
+				fprintf(f, " + i%u * p.stride[%u]", d, at);
+		}
+		fprintf(f, ";\n");
+		if (!gen_some_rows(r, &r->operand[i]))
+			continue;
+		fprintf(f, "\t\th%u = true", i);
 		for (unsigned d = 0; d < r->ndim; d++)
-			if (r->operand[i].stride[d])
-				fprintf(f, " + i%u * p.stride[%u]", d, i * r->ndim + d);
+			if (r->operand[i].most[d])
+				fprintf(f, " && i%u < p.most[%u]", d, i * r->ndim + d);
 		fprintf(f, ";\n");
 	}
 }
@@ -76,11 +90,16 @@ void gen_row_text(FILE *f, const struct gen *g)
 		"rows, cols;\n\tuint64_t imm[%u]",
 		r->noperand, r->noperand * r->ndim, r->noperand, r->ndim, r->nimm ? r->nimm : 1u);
 	if (g->partial)
-		fprintf(f, ", keep[%u]", 2u * r->noperand);
+		fprintf(f, ", keep[%u]", gen_keep(r->noperand, 0));
+	if (g->some)
+		fprintf(f, ";\n\tint64_t most[%u]", r->noperand * r->ndim);
 	fprintf(f, ";\n};\n");
 	fprintf(f, "struct ROW {\n");
 	for (unsigned i = 0; i < r->noperand; i++)
 		fprintf(f, "\tchar *p%u;\n", i);
+	for (unsigned i = 0; i < r->noperand; i++)
+		if (gen_some_rows(r, &r->operand[i]))
+			fprintf(f, "\tbool h%u; /* is the row one of operand %u? */\n", i, i);
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		if (of_the_row(g, i))
 			fprintf(f, "\t%s v%u;\n", gen_memory((enum dtype)r->stmt[i].type), i);
@@ -108,10 +127,14 @@ void gen_row_stores(FILE *f, const struct gen *g, const char *who)
 		if (!g->live[i] || s->code != ROW_STORE || !gen_row_store(g, i))
 			continue;
 		fprintf(f, "\t\tif (%s", who);
-		if (!row_operand_kept_whole(&r->operand[s->at]))
-			fprintf(f,
-				" && (uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < p.keep[%u]",
-				s->at, 2u * s->at, s->at, 2u * s->at + 1);
+		if (gen_some_rows(r, &r->operand[s->at]))
+			fprintf(f, " && w.h%u", s->at);
+		for (unsigned k = 0; k <= r->operand[s->at].nhole &&
+				     !row_operand_kept_whole(&r->operand[s->at]);
+		     k++)
+			fprintf(f, "%s((uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < p.keep[%u])%s",
+				k ? " || " : " && (", s->at, gen_keep(s->at, k), s->at,
+				gen_keep(s->at, k) + 1, k == r->operand[s->at].nhole ? ")" : "");
 		fprintf(f, ")\n\t\t\taf::store_one(w.p%u, w.v%u);\n", s->at, s->arg[0]);
 	}
 }

@@ -122,6 +122,7 @@ enum aten_choose {
 	ATEN_EQUAL,   /* the first int: 0 ==, 1 != */
 	ATEN_COMPARE, /* the first int: >=, >, <=, < */
 	ATEN_CLAMP,   /* all zero: relu, else something */
+	ATEN_CUBE,    /* no bytes: to the power of 3 */
 };
 
 struct aten_function {

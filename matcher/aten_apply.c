@@ -59,6 +59,10 @@ enum reason aten_function_apply(const struct aten_function *f, const uint8_t *fu
 		if (which < 2)
 			swap_sides(op);
 		break;
+	case ATEN_CUBE:
+		op->nscalar = 1;
+		op->scalar[0] = 3;
+		break;
 	case ATEN_CLAMP:
 		for (uint32_t i = 0; i < f->bytes - 12u; i++)
 			if (functor[i])

@@ -64,7 +64,9 @@ static void set_bytes(struct aten_function *f, uint32_t end, bool host_pointer)
 
 static void pow_by_lambda(struct aten_function *f, unsigned number)
 {
-	f->code = number == 1 ? OP_square : number == 4 ? OP_pow : OP_touch;
+	f->code = number == 1 ? OP_square : number == 2 || number == 4 ? OP_pow : OP_touch;
+	if (number == 2)
+		f->choose = ATEN_CUBE;
 	if (number == 4)
 		set_bytes(f, add_scalar(f, 0, (enum dtype)f->dtype[1]), true);
 	else

@@ -80,6 +80,11 @@ struct pattern {
 	 * REASON_OVERLAP.
 	 */
 	enum reason (*bind)(struct group *g);
+	/* Another opcode that node 0 may have. */
+	enum opcode also;
+	/* There is no kernel of this form, it is found as a chain: looked for beside chains only, so
+	 * that what stands against it has a name. */
+	bool watched;
 	/* Bound slots (bits) whose store the fused kernel can leave out, be they overwritten in the
 	 * group or not. Not what the group is for. */
 	uint32_t unstored;
@@ -88,6 +93,12 @@ struct pattern {
 static inline unsigned group_size(const struct group *g)
 {
 	return g->nmember ? g->nmember : g->pattern->nnode;
+}
+
+/* May op of that code be node 0? */
+static inline bool pattern_begins(const struct pattern *p, enum opcode code)
+{
+	return p->nnode && (p->node[0] == code || (p->also && p->also == code));
 }
 
 /*

@@ -116,10 +116,35 @@ struct range operand_range(const struct operand *o)
 	return r;
 }
 
+/* Where the order of elements does not matter: dimensions by their strides, the widest first. */
+static inline struct box area_of(const struct operand *o)
+{
+	struct operand sorted;
+	unsigned i = 1;
+
+	while (i < o->ndim && o->stride[i - 1] >= o->stride[i])
+		i++;
+	if (i >= o->ndim)
+		return box_of(o);
+	sorted = *o;
+	for (; i < o->ndim; i++) {
+		const int64_t size = o->size[i], stride = o->stride[i];
+		unsigned k = i;
+
+		for (; k > 0 && sorted.stride[k - 1] < stride; k--) {
+			sorted.size[k] = sorted.size[k - 1];
+			sorted.stride[k] = sorted.stride[k - 1];
+		}
+		sorted.size[k] = size;
+		sorted.stride[k] = stride;
+	}
+	return box_of(&sorted);
+}
+
 bool operand_runs(const struct operand *o, int64_t *run, int64_t *pitch, int64_t *n)
 {
 	const int64_t bytes = size_of[o->dtype];
-	const struct box b = box_of(o);
+	const struct box b = area_of(o);
 	bool inner = b.ndim && b.stride[b.ndim - 1] == bytes;
 	unsigned outer = b.ndim - (inner ? 1 : 0);
 

@@ -70,7 +70,7 @@ struct operand row_operand_box(const struct row *r, const struct row_operand *o)
 	struct operand b = {.addr = o->addr, .dtype = o->dtype};
 
 	for (unsigned i = 0; i < r->ndim; i++) {
-		b.size[b.ndim] = o->stride[i] ? r->size[i] : 1;
+		b.size[b.ndim] = !o->stride[i] ? 1 : o->most[i] ? o->most[i] : r->size[i];
 		b.stride[b.ndim++] = o->stride[i];
 	}
 	b.size[b.ndim] = o->width;
@@ -78,6 +78,41 @@ struct operand row_operand_box(const struct row *r, const struct row_operand *o)
 	return b;
 }
 _Static_assert((int)ROW_MAX_DIMS < (int)OP_MAX_DIMS, "columns need a dimension, too");
+
+unsigned row_operand_kept(const struct row_operand *o, struct range run[ROW_MAX_HOLES + 1])
+{
+	run[0] = o->keep;
+	for (unsigned i = 0; i < o->nhole; i++) {
+		run[i + 1] = (struct range){o->hole[i].hi, run[i].hi};
+		run[i].hi = o->hole[i].lo;
+	}
+	return o->nhole + 1u;
+}
+
+bool row_stores_meet(const struct row *r, const struct row_operand *x, const struct row_operand *y)
+{
+	const struct row_operand *o[] = {x, y};
+	struct operand part[2][ROW_MAX_HOLES + 1];
+	unsigned n[2];
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct range run[ROW_MAX_HOLES + 1];
+
+		n[k] = 1;
+		part[k][0] = row_operand_box(r, o[k]);
+		if (row_operand_kept_whole(o[k]))
+			continue;
+		n[k] = row_operand_kept(o[k], run);
+		for (unsigned i = 0; i < n[k]; i++)
+			operand_dense(&part[k][i], ROLE_NONE, ACCESS_WRITE, DT_u8, run[i].lo, 0,
+				      (int64_t)(run[i].hi - run[i].lo));
+	}
+	for (unsigned i = 0; i < n[0]; i++)
+		for (unsigned j = 0; j < n[1]; j++)
+			if (operand_overlap(&part[0][i], &part[1][j]))
+				return true;
+	return false;
+}
 
 void row_copy(struct row *to, const struct row *from)
 {
@@ -110,7 +145,9 @@ static void put_stmt(struct text *t, const struct row *r, unsigned i)
 	const struct row_stmt *s = &r->stmt[i];
 
 	if (s->code == ROW_STORE)
-		put(t, "%s", s->flags & ROW_DEAD ? "dead STORE" : "STORE");
+		put(t, "%s", s->flags & ROW_DEAD   ? "dead STORE"
+			: s->flags & ROW_LATE ? "late STORE"
+					      : "STORE");
 	else
 		put(t, "v%u = %s", i, row_code_name(s->code));
 	put(t, "%s %s", s->flags & ROW_FTZ ? ".ftz" : "", dtype_name(s->type));
@@ -144,8 +181,13 @@ int row_print(const struct row *r, char *text, size_t size)
 			put(&t, " %" PRId64, o->stride[d]);
 		put(&t, " step %" PRId64 " width %" PRId64 " align %u", o->step, o->width,
 		    1u << o->align);
+		for (unsigned d = 0; d < r->ndim; d++)
+			if (o->most[d])
+				put(&t, " rows[%u] < %" PRId64, d, o->most[d]);
 		if (!row_operand_kept_whole(o))
 			put(&t, " keep 0x%" PRIx64 " .. 0x%" PRIx64, o->keep.lo, o->keep.hi);
+		for (unsigned k = 0; k < o->nhole; k++)
+			put(&t, " but 0x%" PRIx64 " .. 0x%" PRIx64, o->hole[k].lo, o->hole[k].hi);
 		put(&t, "\n");
 	}
 	for (unsigned i = 0; i < r->nstmt; i++)

@@ -77,7 +77,8 @@ enum {
 	ROW_MAX_IMM = 32,
 	ROW_MAX_ORDERS = 6,
 	ROW_MAX_DIMS = 3, /* besides the columns */
-	ROW_NONE = 0xff,  /* no value */
+	ROW_MAX_HOLES = 2,
+	ROW_NONE = 0xff, /* no value */
 };
 
 enum row_code {
@@ -91,6 +92,8 @@ enum row_flags {
 	ROW_FTZ = 1,  /* subnormal f32 operands and results become zero (.ftz), of a CAST its f32
 			 side; of a reduction, in each of its steps */
 	ROW_DEAD = 2, /* of a STORE: proven unnecessary, it does not happen */
+	ROW_LATE = 4, /* of a STORE: it happens when all rows are through with everything else, as it
+			 lies across what others load (row_split) */
 };
 
 /* Along what a value varies; 0: it is the same everywhere. */
@@ -113,7 +116,7 @@ enum row_use { ROW_READ = 1, ROW_WRITE = 2 };
  * A box in memory. In row (i0, i1, i2), column c, its element for a statement's `shift` is at addr
  * + i0
  * * stride[0] + i1 * stride[1] + i2 * stride[2] + (c + shift) * step, if 0 <= c + shift < width;
- * where it is not, a LOAD gives anything and a STORE does nothing.
+ * where it is not, a LOAD gives anything and a STORE does nothing (likewise `most`, of rows).
  */
 struct row_operand {
 	uint64_t addr;
@@ -121,9 +124,17 @@ struct row_operand {
 					 negative */
 	int64_t step;                 /* bytes between columns; 0: one element for all columns */
 	int64_t width;                /* columns it has: usually row->cols; 1 where step is 0 */
+	/* Rows that it has in each dimension: the first so many; 0: all. In others, a LOAD gives
+	 * anything (but where the stride is 0: the element that all rows share), and a STORE does
+	 * nothing. So the k of a rope, with fewer heads, stands beside the q, and what is the same in
+	 * all rows is stored by one. */
+	int64_t most[ROW_MAX_DIMS];
 	/* Only bytes lo .. hi - 1 of it are stored (whole elements; the others will have been
 	 * overwritten); 0, 0: all. Loads do not mind. */
 	struct range keep;
+	/* Nor are these bytes between, nhole of them, in order, apart from each other. */
+	struct range hole[ROW_MAX_HOLES];
+	uint8_t nhole;
 	uint8_t dtype; /* enum dtype */
 	uint8_t use;   /* enum row_use */
 	/* 2^align bytes divide the address of column 0 of every row (addr and all strides); at most
@@ -202,6 +213,10 @@ static inline bool row_operand_kept_whole(const struct row_operand *o)
 {
 	return !o->keep.hi;
 }
+/* The runs of bytes that are stored, of one of which not all is kept. Their number. */
+unsigned row_operand_kept(const struct row_operand *o, struct range run[ROW_MAX_HOLES + 1]);
+/* Do the two stores leave something in the same place? */
+bool row_stores_meet(const struct row *r, const struct row_operand *x, const struct row_operand *y);
 /* Does every element depend on nothing but the elements in its own place, and does nothing that it
  * stores lie where other columns load? (No reduction, SHIFT, PAIR, CAT or shift; all operands as
  * wide as the row; none that all columns share both read and written.) */
@@ -218,6 +233,22 @@ void row_copy(struct row *to, const struct row *from);
  * NONE or SHAPE. And does memory allow it: as said on top, or OVERLAP.
  */
 enum reason row_check(const struct row *r);
+
+/*
+ * For a program whose memory does not allow it as it is: makes those stores late that lie across
+ * loads. NONE if that helps, OVERLAP if not.
+ */
+enum reason row_late(struct row *r);
+bool row_is_late(const struct row *r);
+/*
+ * A program with late stores as two without, to run one behind the other; both are canonical and
+ * pass row_check. What `second` stores it makes from what is in memory when `first` is through.
+ * Kernels are generated of the two only. NONE, or why it cannot be.
+ */
+enum reason row_split(const struct row *r, struct row *first, struct row *second);
+
+/* Works out span of all statements. */
+void row_spans(struct row *r);
 
 /*
  * Brings a program into its canonical form: statements without effect and operands without a live
@@ -245,7 +276,8 @@ uint64_t row_hash(const struct row *r);
  * too).
  */
 struct row_cost {
-	uint64_t read, written;
+	uint64_t read, written; /* by both parts, of a program with late stores */
+	uint64_t late;          /* of these, what there would not be if nothing were late */
 	unsigned live;   /* the most f32-sized values of one column that are alive at once */
 	unsigned stage;  /* bytes a column that must be kept, or read or made again, from before a
 			    reduction until after it, counting values of type f32 as 4 */

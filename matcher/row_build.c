@@ -172,11 +172,14 @@ static bool overlap(const struct row *r, const struct row_operand *x, const stru
 	return operand_overlap(&a, &b);
 }
 
+/* The same places in the same rows? */
 static bool same_strides(const struct row *r, const struct row_operand *x,
 			 const struct row_operand *y)
 {
-	return x->dtype == y->dtype && x->step == y->step &&
-	       !memcmp(x->stride, y->stride, r->ndim * sizeof(x->stride[0]));
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (x->stride[d] != y->stride[d] || (x->stride[d] && x->most[d] != y->most[d]))
+			return false;
+	return x->dtype == y->dtype && x->step == y->step;
 }
 
 /* The number of that operand, which is added if it is new. */
@@ -238,10 +241,13 @@ uint8_t emit_read(struct emit *e, const struct operand *o)
 
 	if (e->why)
 		return 0;
-	if (!space_operand(&e->space, r, e->op, o, &box)) {
+	if (!space_operand(&e->space, r, e->member, o, &box)) {
 		emit_fail(e, REASON_SHAPE);
 		return 0;
 	}
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (!box.stride[d])
+			box.most[d] = 0; /* the same element everywhere */
 	k = operand_number(e, &box);
 	newest = newest_writer(e, &box, k);
 	if (newest >= 0 && (unsigned)newest != k &&
@@ -276,13 +282,15 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 
 	if (e->why)
 		return;
-	if (!space_operand(&e->space, r, e->op, o, &box)) {
+	if (!space_operand(&e->space, r, e->member, o, &box)) {
 		emit_fail(e, REASON_SHAPE);
 		return;
 	}
 	k = operand_number(e, &box);
 	if (e->why)
 		return;
+	for (unsigned d = 0; d < r->ndim; d++) /* one row stores what all have */
+		r->operand[k].most[d] = box.most[d];
 	store = stmt(ROW_STORE, box.dtype, value, ROW_NONE, ROW_NONE);
 	store.at = (uint8_t)k;
 	r->operand[k].use |= ROW_WRITE;
@@ -290,36 +298,73 @@ void emit_write(struct emit *e, const struct operand *o, uint8_t value)
 	e->store[k] = add(e, store);
 }
 
+/* Takes [w.lo, w.hi) out of what is kept, and says whether that could be noted. */
+static bool make_hole(struct row_operand *o, struct range w)
+{
+	unsigned at = 0;
+
+	while (at < o->nhole && o->hole[at].hi < w.lo)
+		at++;
+	while (at < o->nhole && o->hole[at].lo <= w.hi) { /* one of both */
+		if (o->hole[at].lo < w.lo)
+			w.lo = o->hole[at].lo;
+		if (o->hole[at].hi > w.hi)
+			w.hi = o->hole[at].hi;
+		memmove(&o->hole[at], &o->hole[at + 1], (--o->nhole - at) * sizeof(w));
+	}
+	if (w.lo <= o->keep.lo || w.hi >= o->keep.hi) {
+		if (w.lo <= o->keep.lo && w.hi > o->keep.lo)
+			o->keep.lo = w.hi;
+		if (w.hi >= o->keep.hi && w.lo < o->keep.hi)
+			o->keep.hi = w.lo;
+		return true;
+	}
+	if (o->nhole == ROW_MAX_HOLES)
+		return false;
+	memmove(&o->hole[at + 1], &o->hole[at], (o->nhole++ - at) * sizeof(w));
+	o->hole[at] = w;
+	return true;
+}
+
 /*
- * What later stores overwrite need not be stored. What they leave of it is one run of bytes, or the
- * operands overlap in a way that row_check will find.
+ * What later stores overwrite need not be stored. What they leave of it is a few runs of bytes; where
+ * it is more than that, the later one waits (row_late).
  */
 static void settle(struct row *r, unsigned i)
 {
-	struct row_operand *o = &r->operand[r->stmt[i].at];
+	struct row_operand *o = &r->operand[r->stmt[i].at], left = *o;
 	const struct operand mine = row_operand_box(r, o);
-	struct range left = operand_range(&mine), all = left;
+	const struct range all = operand_range(&mine);
 	const bool run = operand_covers(&mine, all);
+	bool gone = false;
 
-	for (unsigned k = i + 1; k < r->nstmt && left.lo < left.hi; k++) {
+	left.keep = all;
+	left.nhole = 0;
+	for (unsigned k = i + 1; k < r->nstmt && !gone; k++) {
 		const struct operand over = row_operand_box(r, &r->operand[r->stmt[k].at]);
 		const struct range w = operand_range(&over);
 
 		if (r->stmt[k].code != ROW_STORE)
 			continue;
-		if (r->stmt[k].at == r->stmt[i].at)
-			left.hi = left.lo;
-		if (!range_overlap(left, w) || !operand_covers(&over, w))
+		gone = r->stmt[k].at == r->stmt[i].at;
+		if (gone || !range_overlap(left.keep, w) || !operand_covers(&over, w))
 			continue;
-		if (w.lo <= left.lo)
-			left.lo = w.hi < left.hi ? w.hi : left.hi;
-		else if (w.hi >= left.hi)
-			left.hi = w.lo;
+		make_hole(&left, w);
+		gone = left.keep.lo >= left.keep.hi;
 	}
-	if (left.lo >= left.hi)
+	if (gone)
 		r->stmt[i].flags |= ROW_DEAD;
-	else if (run && (left.lo > all.lo || left.hi < all.hi))
-		o->keep = left;
+	else if (run && (left.keep.lo > all.lo || left.keep.hi < all.hi || left.nhole))
+		memcpy(o, &left, sizeof(*o));
+}
+
+/* Where two stores still meet, the later one waits. */
+static void wait_for(struct row *r, unsigned i)
+{
+	for (unsigned k = i + 1; k < r->nstmt; k++)
+		if (r->stmt[k].code == ROW_STORE && !(r->stmt[k].flags & ROW_DEAD) &&
+		    row_stores_meet(r, &r->operand[r->stmt[i].at], &r->operand[r->stmt[k].at]))
+			r->stmt[k].flags |= ROW_LATE;
 }
 
 /* In a flat space every operand is one run, or one element. */
@@ -329,19 +374,58 @@ static bool fits_flat(const struct emit *e, const struct row_member *member, uns
 
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < member[i].op->noperand; k++) {
-			if (!space_operand(&e->space, e->r, member[i].op, &member[i].op->operand[k],
-					   &box))
+			if (!space_operand(&e->space, e->r, i, &member[i].op->operand[k], &box))
 				return false;
-			if (box.stride[0] && box.stride[0] != dtype_bytes(box.dtype))
+			if (box.most[0] ||
+			    (box.stride[0] && box.stride[0] != dtype_bytes(box.dtype)))
 				return false;
 		}
 	return true;
+}
+
+/* Takes next to no time, be it done in each row. */
+static bool is_cheap(enum opcode code)
+{
+	switch (code) {
+	case OP_copy:
+	case OP_cat:
+	case OP_add:
+	case OP_sub:
+	case OP_mul:
+	case OP_scale:
+	case OP_neg:
+	case OP_abs:
+	case OP_square:
+	case OP_fill:
+	case OP_where:
+	case OP_equal:
+	case OP_unequal:
+	case OP_less:
+	case OP_less_equal:
+	case OP_bit_and:
+	case OP_bit_or:
+	case OP_bit_not:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What would be done again in each row only if it is cheap: a weight and its 1 +, the one k for many
+ * q. A table of cosines for all heads is left to a kernel of its own. */
+static bool repeats_much(const struct space *s, const struct row_member *member, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!is_cheap(member[i].op->code) && space_repeats(s, i))
+			return true;
+	return false;
 }
 
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n)
 {
 	const struct op *op[ROW_MAX_MEMBERS];
 	struct emit e = {.r = r, .all = member, .nall = n};
+	enum reason why;
 
 	if (!n || n > ROW_MAX_MEMBERS)
 		return REASON_SHAPE;
@@ -351,13 +435,7 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 		if (!row_op_known(op[i]))
 			return REASON_SHAPE;
 	}
-	if (!space_begin(&e.space, op, n))
-		return REASON_SHAPE;
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < op[i]->noperand; k++)
-			if (!space_cut(&e.space, op[i], &op[i]->operand[k]))
-				return REASON_SHAPE;
-	if (!space_end(&e.space, r))
+	if (!space_make(&e.space, r, op, n) || repeats_much(&e.space, member, n))
 		return REASON_SHAPE;
 	if (e.space.flat && !fits_flat(&e, member, n))
 		space_unflatten(&e.space, r);
@@ -377,7 +455,11 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 	for (unsigned i = 0; i < r->nstmt; i++)
 		if (r->stmt[i].code == ROW_STORE)
 			settle(r, i);
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (r->stmt[i].code == ROW_STORE && !(r->stmt[i].flags & ROW_DEAD))
+			wait_for(r, i);
 	r->nmember = (uint8_t)n;
 	row_canon(r);
-	return row_check(r);
+	why = row_is_late(r) ? REASON_OVERLAP : row_check(r);
+	return why == REASON_OVERLAP ? row_late(r) : why;
 }

@@ -135,6 +135,12 @@ static uint8_t span_of(const struct row *r, const struct row_stmt *s)
 	return span;
 }
 
+void row_spans(struct row *r)
+{
+	for (unsigned i = 0; i < r->nstmt; i++)
+		r->stmt[i].span = span_of(r, &r->stmt[i]);
+}
+
 /* The columns lo .. hi - 1 in which a value is one. */
 struct columns {
 	int64_t lo, hi;
@@ -177,6 +183,41 @@ static struct columns columns_of(const struct row *r, unsigned i, const struct c
 	}
 }
 
+/* In each dimension: in how many rows, the first ones, a value is one. */
+struct rows {
+	int64_t n[ROW_MAX_DIMS];
+};
+
+static struct rows rows_of(const struct row *r, const struct row_stmt *s, const struct rows *of)
+{
+	struct rows mine;
+
+	for (unsigned d = 0; d < r->ndim; d++) {
+		mine.n[d] = r->size[d];
+		if (s->code == ROW_LOAD || s->code == ROW_STORE) {
+			const struct row_operand *o = &r->operand[s->at];
+
+			if (o->most[d] && (o->stride[d] || s->code == ROW_STORE))
+				mine.n[d] = o->most[d];
+			continue;
+		}
+		for (unsigned k = 0; k < row_code_nargs(s->code); k++)
+			if (of[s->arg[k]].n[d] < mine.n[d])
+				mine.n[d] = of[s->arg[k]].n[d];
+	}
+	return mine;
+}
+
+/* Is what is stored one wherever it is stored? */
+static bool rows_fit(const struct row *r, const struct row_stmt *s, const struct rows *of,
+		     const struct rows *mine)
+{
+	for (unsigned d = 0; d < r->ndim && s->code == ROW_STORE; d++)
+		if (of[s->arg[0]].n[d] < mine->n[d])
+			return false;
+	return true;
+}
+
 /* Where a value is taken for good, is it one in all columns concerned? */
 static bool columns_fit(const struct row *r, const struct row_stmt *s, const struct columns *of,
 			struct columns mine)
@@ -191,6 +232,7 @@ static bool columns_fit(const struct row *r, const struct row_stmt *s, const str
 static bool stmts_fit(const struct row *r)
 {
 	struct columns of[ROW_MAX_STMTS];
+	struct rows in[ROW_MAX_STMTS];
 
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];
@@ -208,7 +250,8 @@ static bool stmts_fit(const struct row *r)
 		if (s->code == ROW_WELFORD_M2 && r->stmt[s->arg[0]].code != ROW_WELFORD)
 			return false;
 		of[i] = columns_of(r, i, of);
-		if (!columns_fit(r, s, of, of[i]))
+		in[i] = rows_of(r, s, in);
+		if (!columns_fit(r, s, of, of[i]) || !rows_fit(r, s, in, &in[i]))
 			return false;
 	}
 	return true;
@@ -233,8 +276,17 @@ static bool kept_fits(const struct row *r, const struct row_operand *o)
 	const struct range all = operand_range(&b);
 	const unsigned bytes = dtype_bytes(o->dtype);
 
+	uint64_t from = o->keep.lo;
+
 	if (row_operand_kept_whole(o))
-		return !o->keep.lo;
+		return !o->keep.lo && !o->nhole;
+	if (o->nhole > ROW_MAX_HOLES)
+		return false;
+	for (unsigned i = 0; i < o->nhole; from = o->hole[i++].hi)
+		if (o->hole[i].lo <= from || o->hole[i].hi <= o->hole[i].lo ||
+		    o->hole[i].hi >= o->keep.hi || (o->hole[i].lo - all.lo) % bytes ||
+		    (o->hole[i].hi - all.lo) % bytes)
+			return false;
 	return all.lo <= o->keep.lo && o->keep.lo < o->keep.hi && o->keep.hi <= all.hi &&
 	       operand_covers(&b, all) && !((o->keep.lo - all.lo) % bytes) &&
 	       !((all.hi - o->keep.hi) % bytes);
@@ -248,6 +300,10 @@ static bool operands_fit(const struct row *r)
 		if (!dtype_bytes(o->dtype) || o->width < 1 || o->width > r->cols ||
 		    (!o->step && o->width != 1) || o->align > ROW_MAX_ALIGN || !kept_fits(r, o))
 			return false;
+		for (unsigned d = 0; d < r->ndim; d++)
+			if (o->most[d] < 0 || o->most[d] > r->size[d] ||
+			    (o->most[d] && row_is_flat(r)))
+				return false;
 	}
 	return true;
 }
@@ -273,7 +329,8 @@ static bool own_bytes(const struct row *r, const struct row_operand *o)
 	int64_t inside = dtype_bytes(o->dtype);
 
 	for (unsigned d = 0; d < r->ndim; d++)
-		if (!o->stride[d] && r->size[d] > 1)
+		if (!o->stride[d] && r->size[d] > 1 &&
+		    (o->most[d] != 1 || o->use & ROW_READ)) /* others may be late to load it */
 			return false;
 	/* The dimensions from the narrowest to the widest: each must step over all before it. */
 	for (unsigned n = 0; n < b.ndim; n++) {
@@ -320,7 +377,7 @@ static enum reason memory_fits(const struct row *r)
 	for (unsigned i = 0; i < r->noperand; i++) {
 		const struct row_operand *o = &r->operand[i];
 		const int at = store_of(r, i);
-		struct operand mine, other;
+		struct operand mine;
 
 		if (at == -1)
 			continue;
@@ -330,11 +387,20 @@ static enum reason memory_fits(const struct row *r)
 			return REASON_SHAPE;
 		mine = kept_box(r, o);
 		for (unsigned k = 0; k < r->noperand; k++) {
-			if (k == i || (!(r->operand[k].use & ROW_READ) && store_of(r, k) == -1))
+			const int other = store_of(r, k);
+			const bool late = r->stmt[at].flags & ROW_LATE;
+			struct operand loaded;
+
+			if (k == i)
 				continue;
-			other = r->operand[k].use & ROW_READ ? row_operand_box(r, &r->operand[k])
-							     : kept_box(r, &r->operand[k]);
-			if (operand_overlap(&mine, &other))
+			if (other != -1 && late == (bool)(other >= 0 && r->stmt[other].flags &
+								 ROW_LATE) &&
+			    row_stores_meet(r, o, &r->operand[k]))
+				return REASON_OVERLAP;
+			if (late || !(r->operand[k].use & ROW_READ)) /* loaded long before */
+				continue;
+			loaded = row_operand_box(r, &r->operand[k]);
+			if (operand_overlap(&mine, &loaded))
 				return REASON_OVERLAP;
 		}
 	}

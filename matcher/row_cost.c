@@ -10,8 +10,37 @@ static uint64_t operand_traffic(const struct row *r, const struct row_operand *o
 
 	for (unsigned d = 0; d < r->ndim; d++)
 		if (o->stride[d])
-			n *= (uint64_t)r->size[d];
+			n *= (uint64_t)(o->most[d] ? o->most[d] : r->size[d]);
 	return n;
+}
+
+static uint64_t kept_traffic(const struct row_operand *o)
+{
+	struct range run[ROW_MAX_HOLES + 1];
+	uint64_t bytes = 0;
+
+	for (unsigned n = row_operand_kept(o, run); n-- > 0;)
+		bytes += run[n].hi - run[n].lo;
+	return bytes;
+}
+
+/* Is what the operand has read with another one anyway, of which it is some columns? */
+static bool is_part(const struct row *r, unsigned k)
+{
+	const struct row_operand *o = &r->operand[k];
+
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct row_operand *x = &r->operand[i];
+		const int64_t at = (int64_t)(o->addr - x->addr), end = at + o->width * o->step;
+
+		if (i == k || !(x->use & ROW_READ) || x->step != o->step || o->step <= 0 ||
+		    memcmp(x->stride, o->stride, r->ndim * sizeof(o->stride[0])) ||
+		    memcmp(x->most, o->most, r->ndim * sizeof(o->most[0])))
+			continue;
+		if (at >= 0 && end <= x->width * x->step && (x->width > o->width || i < k))
+			return true;
+	}
+	return false;
 }
 
 /* Is it another value in each column (in a flat program: element)? */
@@ -101,7 +130,7 @@ static void keep(const struct row *r, const uint8_t *level, bool *kept)
 	}
 }
 
-void row_cost(const struct row *r, struct row_cost *c)
+static void cost_of_one(const struct row *r, struct row_cost *c)
 {
 	uint8_t level[ROW_MAX_STMTS], last[ROW_MAX_STMTS] = {0};
 	bool kept[ROW_MAX_STMTS] = {false};
@@ -111,11 +140,12 @@ void row_cost(const struct row *r, struct row_cost *c)
 	for (unsigned k = 0; k < r->noperand; k++) {
 		const struct row_operand *o = &r->operand[k];
 
-		if (o->use & ROW_READ)
+		if (o->use & ROW_READ && !is_part(r, k))
 			c->read += operand_traffic(r, o);
-		if (o->use & ROW_WRITE)
-			c->written += row_operand_kept_whole(o) ? operand_traffic(r, o)
-								: o->keep.hi - o->keep.lo;
+		if (o->use & ROW_WRITE && row_operand_kept_whole(o))
+			c->written += operand_traffic(r, o);
+		else if (o->use & ROW_WRITE)
+			c->written += kept_traffic(o);
 	}
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		const struct row_stmt *s = &r->stmt[i];
@@ -155,4 +185,22 @@ void row_cost(const struct row *r, struct row_cost *c)
 		if (per_column(r, s) && !last[i])
 			alive -= registers(s);
 	}
+}
+
+void row_cost(const struct row *r, struct row_cost *c)
+{
+	struct row first, second;
+	struct row_cost one, two;
+
+	if (!row_is_late(r) || row_split(r, &first, &second)) {
+		cost_of_one(r, c);
+		return;
+	}
+	cost_of_one(r, c);
+	cost_of_one(&first, &one);
+	cost_of_one(&second, &two);
+	c->late = one.read + one.written + two.read + two.written - c->read - c->written;
+	c->read = one.read + two.read;
+	c->written = one.written + two.written;
+	c->work = one.work + two.work;
 }

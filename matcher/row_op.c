@@ -210,8 +210,14 @@ static uint8_t power(struct emit *e, uint8_t x)
 
 	if (out && n == 2)
 		return emit2(e, ROW_MUL, t, x, x);
-	if (out && n == 3)
-		return emit2(e, ROW_MUL, t, emit2(e, ROW_MUL, t, x, x), x);
+	if (out && n == 3) {
+		uint8_t two = emit2(e, ROW_MUL, t, x, x);
+
+		/* Where the arithmetic is in a small type, each product is rounded to it. */
+		if (e->op->compute && e->op->compute != t)
+			two = emit_cast(e, t, emit_cast(e, (enum dtype)e->op->compute, two));
+		return emit2(e, ROW_MUL, t, two, x);
+	}
 	if (is_integer(t)) {
 		emit_fail(e, REASON_SHAPE);
 		return 0;

@@ -11,6 +11,11 @@ bool space_reduces(enum opcode code)
 	       code == OP_mean || code == OP_amax;
 }
 
+bool space_has_columns(enum opcode code)
+{
+	return space_reduces(code) || code == OP_cat;
+}
+
 static int64_t count_of(const struct operand *o)
 {
 	int64_t n = 1;
@@ -34,14 +39,12 @@ static int64_t op_count(const struct op *op)
 	return n;
 }
 
-static bool fix(struct space *s, int64_t rows, int64_t cols)
+/* The columns that the op fixes. */
+static int64_t columns_of(const struct op *op)
 {
-	if (rows < 1 || cols < 1 || (s->cols && (s->rows != rows || s->cols != cols)))
-		return false;
-	s->rows = rows;
-	s->cols = cols;
-	s->total = rows * cols;
-	return true;
+	const struct operand *out = op_operand(op, ROLE_out);
+
+	return op->code == OP_cat ? out->size[out->ndim - 1] : op->cols;
 }
 
 /*
@@ -49,7 +52,7 @@ static bool fix(struct space *s, int64_t rows, int64_t cols)
  * of each row (the half that rotate-half turns), and the pitch of what it reads says how many rows
  * there are.
  */
-static bool fix_by_part(struct space *s, const struct op *small)
+static int64_t columns_by_part(int64_t total, const struct op *small)
 {
 	for (unsigned i = 0; i < small->noperand; i++) {
 		const struct operand *o = &small->operand[i];
@@ -58,100 +61,12 @@ static bool fix_by_part(struct space *s, const struct op *small)
 
 		if (o->ndim < 2 || inner < 2 || !count || count != op_count(small) ||
 		    o->stride[o->ndim - 2] == inner * o->stride[o->ndim - 1] ||
-		    !o->stride[o->ndim - 2] || s->total % (count / inner))
+		    !o->stride[o->ndim - 2] || total % (count / inner))
 			continue;
-		if (s->total / (count / inner) > inner)
-			return fix(s, count / inner, s->total / (count / inner));
+		if (total / (count / inner) > inner)
+			return total / (count / inner);
 	}
-	return false;
-}
-
-bool space_begin(struct space *s, const struct op *const *op, unsigned n)
-{
-	const struct op *smallest = NULL;
-
-	memset(s, 0, sizeof(*s));
-	for (unsigned i = 0; i < n; i++) {
-		const int64_t count = op_count(op[i]);
-
-		if (!count)
-			return false;
-		if (space_reduces(op[i]->code) && !fix(s, op[i]->rows, op[i]->cols))
-			return false;
-		if (op[i]->code == OP_cat) {
-			const struct operand *out = op_operand(op[i], ROLE_out);
-			const int64_t inner = out->size[out->ndim - 1];
-
-			if (!fix(s, count / inner, inner))
-				return false;
-		}
-		if (count > s->total && !s->cols)
-			s->total = count;
-		if (!smallest || count < op_count(smallest))
-			smallest = op[i];
-	}
-	if (!s->cols && smallest && op_count(smallest) != s->total && !fix_by_part(s, smallest))
-		return false;
-	for (unsigned i = 0; i < n; i++)
-		if (!space_inner(s, op[i]))
-			return false;
-	if (s->cols)
-		s->cut[s->ncut++] = s->cols;
-	return true;
-}
-
-int64_t space_inner(const struct space *s, const struct op *op)
-{
-	const int64_t count = op_count(op);
-
-	if (count == s->total)
-		return s->cols ? s->cols : s->total;
-	if (!s->cols || count % s->rows || count / s->rows > s->cols)
-		return 0;
-	return count / s->rows;
-}
-
-bool space_box(const struct space *s, const struct op *op, const struct operand *o,
-	       struct space_box *b)
-{
-	const struct sig_form *form = sig_form(op->code);
-	const struct sig_operand *said = sig_form_operand(op->code, (enum role)o->role);
-	const int64_t count = count_of(o);
-	unsigned n = 0;
-
-	if (!said || !count || !o->ndim)
-		return false;
-	if (form->space == SPACE_ROWS && said->shape == SHAPE_COLS) {
-		if (count < op->cols || o->stride[o->ndim - 1] != dtype_bytes(o->dtype))
-			return false;
-		/* Larger than what is read, perhaps: one run of it is. */
-		if (o->ndim > 1 && count != op->cols)
-			return false;
-		*b = (struct space_box){2, {op->rows, op->cols}, {0, o->stride[o->ndim - 1]}};
-		return true;
-	}
-	for (unsigned i = 0; i < o->ndim; i++, n++) {
-		b->size[n] = o->size[i];
-		b->stride[n] = o->stride[i];
-	}
-	b->ndim = n;
-	if (form->space == SPACE_ROWS && said->shape == SHAPE_PER_ROW) {
-		b->size[n] = op->cols;
-		b->stride[n] = 0;
-		b->ndim = n + 1;
-		return count == op->rows;
-	}
-	if (op->code == OP_cat) {
-		const struct operand *out = op_operand(op, ROLE_out);
-
-		if (o->ndim != out->ndim)
-			return false;
-		for (unsigned i = 0; i + 1 < o->ndim; i++)
-			if (o->size[i] != out->size[i])
-				return false;
-		return true;
-	}
-	return count == op_count(op);
+	return 0;
 }
 
 /* Without the dimensions that say nothing; the innermost one stays apart if `apart`. */
@@ -175,106 +90,55 @@ static void box_merge(struct space_box *b, bool apart)
 	*b = m;
 }
 
-/* The elements of a row that this operand of the op has. */
-static int64_t inner_of(const struct space *s, const struct op *op, const struct operand *o)
+bool space_box(const struct op *op, const struct operand *o, int64_t count, struct space_box *b,
+	       int64_t *inner)
 {
-	return op->code == OP_cat ? o->size[o->ndim - 1] : space_inner(s, op);
-}
+	const struct sig_form *form = sig_form(op->code);
+	const struct sig_operand *said = sig_form_operand(op->code, (enum role)o->role);
+	const int64_t mine = count_of(o);
 
-/*
- * The box in dimensions of the whole space: that of an operand with fewer elements a row gets its
- * row as a dimension of its own, which stands for a whole row.
- */
-static bool box_in_space(const struct space *s, const struct op *op, const struct operand *o,
-			 struct space_box *b, int64_t *inner)
-{
-	*inner = inner_of(s, op, o);
-	if (!*inner || !space_box(s, op, o, b))
+	*inner = 0;
+	if (!said || !mine || !o->ndim)
 		return false;
-	if (!s->cols || *inner == s->cols) {
-		box_merge(b, false);
+	if (form->space == SPACE_ROWS && said->shape == SHAPE_COLS) {
+		if (mine < op->cols || o->stride[o->ndim - 1] != dtype_bytes(o->dtype))
+			return false;
+		/* Larger than what is read, perhaps: one run of it is. */
+		if (o->ndim > 1 && mine != op->cols)
+			return false;
+		*b = (struct space_box){2, {op->rows, op->cols}, {0, o->stride[o->ndim - 1]}};
 		return true;
 	}
-	if (*inner == 1) {
-		if (b->ndim == SPACE_MAX_DIMS)
-			return false;
-		b->size[b->ndim] = 1;
+	b->ndim = o->ndim;
+	for (unsigned i = 0; i < o->ndim; i++) {
+		b->size[i] = o->size[i];
+		b->stride[i] = o->stride[i];
+	}
+	if (form->space == SPACE_ROWS && said->shape == SHAPE_PER_ROW) {
+		b->size[b->ndim] = op->cols;
 		b->stride[b->ndim++] = 0;
+		box_merge(b, false);
+		return mine == op->rows;
 	}
-	if (b->size[b->ndim - 1] != *inner)
-		return false;
-	box_merge(b, true);
-	return true;
-}
+	if (op->code == OP_cat) {
+		const struct operand *out = op_operand(op, ROLE_out);
 
-static bool add_cut(struct space *s, int64_t at)
-{
-	unsigned i = 0;
-
-	if (at <= 1 || at >= s->total)
-		return true;
-	while (i < s->ncut && s->cut[i] < at)
-		i++;
-	if (i < s->ncut && s->cut[i] == at)
-		return true;
-	if (s->ncut == sizeof(s->cut) / sizeof(s->cut[0]))
-		return false;
-	memmove(&s->cut[i + 1], &s->cut[i], (s->ncut - i) * sizeof(s->cut[0]));
-	s->cut[i] = at;
-	s->ncut++;
-	return true;
-}
-
-bool space_cut(struct space *s, const struct op *op, const struct operand *o)
-{
-	struct space_box b;
-	int64_t inner, at = 1;
-
-	if (!box_in_space(s, op, o, &b, &inner))
-		return false;
-	for (unsigned i = b.ndim; i-- > 1;) {
-		const bool part = s->cols && inner != s->cols && i + 1 == b.ndim;
-
-		at *= part ? s->cols : b.size[i];
-		if (!add_cut(s, at))
+		if (o->ndim != out->ndim)
 			return false;
+		for (unsigned i = 0; i + 1 < o->ndim; i++)
+			if (o->size[i] != out->size[i])
+				return false;
+		/* Its columns stand for whole rows. */
+		*inner = o->size[o->ndim - 1];
+		b->size[b->ndim - 1] = out->size[out->ndim - 1];
+		box_merge(b, true);
+		return true;
 	}
-	return true;
+	box_merge(b, false);
+	return mine == count;
 }
 
-bool space_end(struct space *s, struct row *r)
-{
-	int64_t above = s->total;
-
-	for (unsigned i = 1; i < s->ncut; i++)
-		if (s->cut[i] % s->cut[i - 1])
-			return false;
-	if (s->ncut && s->total % s->cut[s->ncut - 1])
-		return false;
-	if (s->cols && s->cut[0] != s->cols)
-		return false; /* an operand with gaps inside a row */
-	if (s->ncut > ROW_MAX_DIMS)
-		return false;
-	s->flat = !s->ncut;
-	r->cols = s->flat ? 1 : s->cut[0];
-	r->ndim = (uint8_t)(s->flat ? 1 : s->ncut);
-	r->size[0] = s->total;
-	for (unsigned i = s->ncut; i > 0; i--) {
-		r->size[s->ncut - i] = above / s->cut[i - 1];
-		above = s->cut[i - 1];
-	}
-	return true;
-}
-
-void space_unflatten(struct space *s, struct row *r)
-{
-	s->flat = false;
-	r->cols = s->total;
-	r->size[0] = 1;
-}
-
-/* The stride of the dimension that begins at `at` (a product of inner sizes) and is `size` long. */
-static bool stride_at(const struct space_box *b, int64_t at, int64_t size, int64_t *stride)
+bool space_stride(const struct space_box *b, int64_t at, int64_t size, int64_t *stride)
 {
 	int64_t begin = 1;
 
@@ -289,30 +153,202 @@ static bool stride_at(const struct space_box *b, int64_t at, int64_t size, int64
 	return false;
 }
 
-bool space_operand(const struct space *s, const struct row *r, const struct op *op,
-		   const struct operand *o, struct row_operand *to)
+/* What stands first: the op that says what columns are, or the largest. */
+static bool begin(struct space *s)
 {
+	unsigned largest = 0, smallest = 0, chosen = s->nop;
+
+	for (unsigned i = 0; i < s->nop; i++) {
+		const enum opcode code = s->op[i]->code;
+
+		s->count[i] = op_count(s->op[i]);
+		if (!s->count[i])
+			return false;
+		if (s->count[i] > s->count[largest])
+			largest = i;
+		if (s->count[i] < s->count[smallest])
+			smallest = i;
+		if (!space_has_columns(code))
+			continue;
+		if (chosen < s->nop) {
+			const bool sums = space_reduces(code),
+				   others = space_reduces(s->op[chosen]->code);
+			const int64_t mine = columns_of(s->op[i]),
+				      theirs = columns_of(s->op[chosen]);
+
+			if (sums && others && mine != theirs)
+				return false;
+			if (sums < others || (sums == others && s->count[i] <= s->count[chosen]))
+				continue;
+		}
+		chosen = i;
+	}
+	if (chosen < s->nop)
+		s->cols = columns_of(s->op[chosen]);
+	else if (s->count[smallest] != s->count[largest])
+		s->cols = columns_by_part(s->count[largest], s->op[smallest]);
+	if (chosen == s->nop)
+		chosen = largest;
+	s->total = s->count[chosen];
+	return space_first(s, chosen);
+}
+
+static void drop_axis(struct space *s, unsigned j)
+{
+	s->naxis--;
+	for (unsigned k = j; k < s->naxis; k++) {
+		s->size[k] = s->size[k + 1];
+		for (unsigned m = 0; m < s->nop; m++) {
+			s->part[m].size[k] = s->part[m].size[k + 1];
+			s->part[m].pos[k] = s->part[m].pos[k + 1];
+		}
+	}
+}
+
+/* Can axes j and j + 1 be one dimension? */
+static bool joined(const struct space *s, unsigned j)
+{
+	for (unsigned m = 0; m < s->nop; m++) {
+		const struct space_part *p = &s->part[m];
+		const bool none = p->size[j] == 1 && p->size[j + 1] == 1;
+
+		if (none)
+			continue;
+		if (p->size[j + 1] != s->size[j + 1])
+			return false;
+		for (unsigned k = 0; k < s->op[m]->noperand; k++) {
+			struct space_box b;
+			int64_t inner, outer_step, step;
+
+			if (!space_box(s->op[m], &s->op[m]->operand[k], s->count[m], &b, &inner) ||
+			    !space_stride(&b, p->pos[j + 1], p->size[j + 1], &step) ||
+			    !space_stride(&b, p->pos[j], p->size[j], &outer_step))
+				return false;
+			if (p->size[j] > 1 ? outer_step != step * s->size[j + 1]
+					   : step != 0 || s->size[j] > 1)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Axes become dimensions of r. */
+static bool end(struct space *s, struct row *r)
+{
+	unsigned rows, n = 0;
+
+	for (unsigned j = s->naxis; j-- > 0;)
+		if (s->size[j] == 1 && !(s->cols && j + 1 == s->naxis) && s->naxis > 1)
+			drop_axis(s, j);
+	if (s->cols && s->naxis == 1) { /* one row */
+		s->size[1] = s->size[0];
+		s->size[0] = 1;
+		for (unsigned m = 0; m < s->nop; m++) {
+			s->part[m].size[1] = s->part[m].size[0];
+			s->part[m].pos[1] = s->part[m].pos[0];
+			s->part[m].size[0] = 1;
+		}
+		s->naxis = 2;
+	}
+	rows = s->cols ? s->naxis - 1 : s->naxis;
+	for (unsigned j = 0; j < rows; j++) {
+		if (j && joined(s, j - 1)) {
+			r->size[n - 1] *= s->size[j];
+			continue;
+		}
+		if (n == ROW_MAX_DIMS + 1)
+			return false;
+		s->first[n] = j;
+		r->size[n++] = s->size[j];
+		if (n == ROW_MAX_DIMS + 1 && (s->cols || j + 1 < rows))
+			return false;
+	}
+	s->first[n] = rows;
+	if (s->cols) {
+		r->ndim = (uint8_t)n;
+		r->cols = s->cols;
+		return true;
+	}
+	s->flat = n == 1;
+	r->ndim = (uint8_t)(s->flat ? 1 : n - 1);
+	r->cols = s->flat ? 1 : r->size[n - 1];
+	return true;
+}
+
+bool space_make(struct space *s, struct row *r, const struct op *const *op, unsigned n)
+{
+	memset(s, 0, offsetof(struct space, part));
+	s->op = op;
+	s->nop = n;
+	for (unsigned i = 0; i < n; i++)
+		s->part[i].known = false;
+	return begin(s) && space_axes(s) && end(s, r);
+}
+
+void space_unflatten(struct space *s, struct row *r)
+{
+	s->flat = false;
+	r->cols = r->size[0];
+	r->size[0] = 1;
+	/* There is one dimension without axes, and all axes are columns. */
+	s->first[1] = s->first[0];
+}
+
+bool space_repeats(const struct space *s, unsigned m)
+{
+	for (unsigned j = 0; j + 1 < s->naxis; j++)
+		if (s->part[m].size[j] == 1 && s->size[j] > 1)
+			return true;
+	return false;
+}
+
+/* Axes a .. b - 1 as one: the stride of a step, and how many the op makes. */
+static bool axes_of(const struct space *s, unsigned m, const struct space_box *b, unsigned first,
+		    unsigned end, int64_t *stride, int64_t *size)
+{
+	const struct space_part *p = &s->part[m];
+
+	*stride = 0;
+	*size = 1;
+	for (unsigned j = end; j-- > first;) {
+		int64_t step;
+
+		if (!space_stride(b, p->pos[j], p->size[j], &step))
+			return false;
+		if (p->size[j] > 1 && *size == 1)
+			*stride = step;
+		*size *= p->size[j];
+	}
+	return true;
+}
+
+bool space_operand(const struct space *s, const struct row *r, unsigned m, const struct operand *o,
+		   struct row_operand *to)
+{
+	const unsigned columns = s->flat ? s->naxis : s->first[r->ndim];
 	struct space_box b;
-	int64_t inner, at = r->cols;
+	int64_t inner, size;
 
 	memset(to, 0, sizeof(*to));
-	if (!box_in_space(s, op, o, &b, &inner))
+	if (!space_box(s->op[m], o, s->count[m], &b, &inner))
 		return false;
 	to->addr = o->addr;
 	to->dtype = o->dtype;
 	to->width = 1;
-	if (s->cols && inner != s->cols) {
-		/* The innermost dimension is the part of the row. */
-		to->step = inner > 1 ? b.stride[b.ndim - 1] : 0;
-		to->width = to->step ? inner : 1;
-		b.size[b.ndim - 1] = r->cols;
-	} else if (r->cols > 1) {
-		if (!stride_at(&b, 1, r->cols, &to->step))
+	for (unsigned d = 0; d < r->ndim; d++) {
+		if (!axes_of(s, m, &b, s->first[d], s->first[d + 1], &to->stride[d], &size))
 			return false;
-		to->width = to->step ? r->cols : 1;
+		if (size < r->size[d])
+			to->most[d] = size;
 	}
-	for (unsigned d = r->ndim; d-- > 0; at *= r->size[d])
-		if (!stride_at(&b, at, r->size[d], &to->stride[d]))
-			return false;
+	if (s->flat)
+		return true;
+	if (!axes_of(s, m, &b, columns, s->naxis, &to->step, &size))
+		return false;
+	if (inner)
+		size = inner;
+	if (size == 1)
+		to->step = 0;
+	to->width = to->step ? size : 1;
 	return true;
 }

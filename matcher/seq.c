@@ -25,10 +25,14 @@ struct seq *seq_new(const struct seq_policy *policy)
 	for (unsigned i = 0; i < s->policy.npattern; i++) {
 		const struct pattern *p = pattern_at(s, i);
 
-		if (!p->nnode || (policy->chains && policy->larger))
+		if (!p->nnode || (policy->chains ? policy->larger : p->watched))
 			continue;
-		s->begins[p->node[0]] |= (uint32_t)1 << i;
-		for (unsigned k = 0; k < p->nnode; k++)
+		for (unsigned code = 0; code < OP_COUNT; code++)
+			if (pattern_begins(p, (enum opcode)code)) {
+				s->begins[code] |= (uint32_t)1 << i;
+				s->members |= (uint64_t)1 << code;
+			}
+		for (unsigned k = 1; k < p->nnode; k++)
 			s->members |= (uint64_t)1 << p->node[k];
 	}
 	if (policy->chains && !(s->chains = chains_new())) {

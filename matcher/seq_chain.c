@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "matcher/chain_name.h"
+#include "matcher/chain_unit.h"
 #include "matcher/legal.h"
 #include "matcher/row_build.h"
 
@@ -141,7 +142,7 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
 		return why;
 	row_cost(r, &cost);
-	*traffic = cost.read + cost.written;
+	*traffic = cost.read + cost.written - cost.late; /* what comes may make nothing late */
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
 	    (uint64_t)cost.stage * (uint64_t)r->cols > MOST_STAGED)
 		return REASON_NOT_PROFITABLE;
@@ -225,21 +226,28 @@ void chains_end(struct seq *s)
 		end(s, 0);
 }
 
-/* Do the two touch any byte in common? */
-static bool meet(const struct reach *a, const struct reach *b)
+static bool touches(const struct chain *c, struct range r)
 {
-	for (unsigned i = 0; i < a->n; i++)
-		for (unsigned j = 0; j < b->n; j++)
-			if (range_overlap(a->range[i], b->range[j]))
+	for (unsigned k = 0; k < c->n; k++)
+		for (unsigned i = 0; i < c->member[k]->reach.n; i++)
+			if (range_overlap(c->member[k]->reach.range[i], r))
 				return true;
 	return false;
 }
 
-static bool touches(const struct chain *c, const struct reach *reach)
+/* Does m read what the chain has such access to? Memory that is merely used again is no reason to
+ * join. */
+static bool reads_of(const struct chain *c, const struct reach *m, enum access access)
 {
-	for (unsigned k = 0; k < c->n; k++)
-		if (meet(&c->member[k]->reach, reach))
-			return true;
+	for (unsigned k = 0; k < c->n; k++) {
+		const struct reach *r = &c->member[k]->reach;
+
+		for (unsigned i = 0; i < r->n; i++)
+			for (unsigned j = 0; j < m->n && r->access[i] & access; j++)
+				if (m->access[j] & ACCESS_READ &&
+				    range_overlap(r->range[i], m->range[j]))
+					return true;
+	}
 	return false;
 }
 
@@ -285,6 +293,16 @@ static uint64_t traffic_of(const struct op *op)
 	return bytes;
 }
 
+/* Is the chain complete without m? */
+static bool ends_before(const struct chain *c, const struct seq_member *m)
+{
+	const struct member *all[GROUP_MAX_MEMBERS];
+
+	for (unsigned k = 0; k < c->n; k++)
+		all[k] = &c->member[k]->m;
+	return chain_unit_ends(all, c->n, &m->m.op);
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -298,7 +316,8 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || first->priority != l->priority || first->device != l->device ||
+	if (!n || ends_before(a, m) || (b && ends_before(b, m)) ||
+	    first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) ||
 	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
 	    traffic >= apart)
@@ -313,7 +332,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	a->good = why ? a->good : n;
 	a->said = n;
 	if (b) {
-		b->n = 0;
+		b->n = b->good = b->said = 0;
 		b->holding = false;
 	}
 	row_copy(&a->row, &s->chains->row);
@@ -347,17 +366,42 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	hold(mine, may_hold(s, mine, m));
 }
 
-/* The newest chain that m can join, or -1. */
+/* Would m end the chain by what it writes, being the conversion of a weight that the chain needs? */
+static bool is_weight_of(const struct chain *c, const struct seq_member *m)
+{
+	const struct member *all[GROUP_MAX_MEMBERS];
+
+	for (unsigned k = 0; k < c->n; k++)
+		all[k] = &c->member[k]->m;
+	return conflicts(c, &m->m.launch, &m->m.op) &&
+	       chain_unit_weight(all, c->n, &m->m.op, c->row.cols);
+}
+
+/* The newest chain that m can join, or -1: one that leaves what m reads, else one that reads the
+ * same, else one that m would end. */
 static int join_newest(struct seq *s, struct seq_member *m)
 {
+	static const enum access first[] = {ACCESS_WRITE, ACCESS_READ};
+
+	for (unsigned n = 0; n < 2; n++)
+		for (unsigned i = s->chains->n; i-- > 0;) {
+			struct chain *c = &s->chains->chain[i];
+
+			if (!reads_of(c, &m->reach, first[n]) ||
+			    (n && reads_of(c, &m->reach, first[0])) ||
+			    !join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op)))
+				continue;
+			m->refs++;
+			return (int)i;
+		}
 	for (unsigned i = s->chains->n; i-- > 0;) {
 		struct chain *c = &s->chains->chain[i];
 
-		if (!touches(c, &m->reach) ||
-		    !join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op)))
-			continue;
-		m->refs++;
-		return (int)i;
+		if (is_weight_of(c, m) &&
+		    join(s, c, NULL, m, c->traffic + traffic_of(&m->m.op) + 1)) {
+			m->refs++;
+			return (int)i;
+		}
 	}
 	return -1;
 }
@@ -371,7 +415,7 @@ bool chains_launch(struct seq *s, const struct launch *l, const struct op *op, s
 		if ((int)i == mine || !conflicts(&c->chain[i], l, op))
 			continue;
 		/* It needs what two chains leave: they are one, perhaps. */
-		if (mine >= 0) {
+		if (mine >= 0 && reads_of(&c->chain[i], &m->reach, ACCESS_WRITE)) {
 			struct chain *a = &c->chain[mine];
 
 			a->n--; /* m, its last one, comes last in both */
@@ -438,9 +482,7 @@ bool chains_have(const struct seq *s, const struct group *g)
 void chains_forget(struct seq *s, struct range r)
 {
 	for (unsigned i = s->chains->n; i-- > 0;) {
-		const struct reach freed = {.n = 1, .range = {r}};
-
-		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
+		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], r))
 			end(s, i);
 	}
 }

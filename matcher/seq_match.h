@@ -8,7 +8,7 @@
 enum {
 	SEQ_MATCHES = 16, /* open matches; the oldest dead one gives way to a new one */
 	SEQ_REFUSED = 4,  /* groups refused in one call that chains are told of */
-	SEQ_CHAINS = 4,   /* open chains; the oldest ends for a new one */
+	SEQ_CHAINS = 8,   /* open chains; the oldest ends for a new one */
 	/* Members of open matches and chains, at most. */
 	SEQ_MEMBERS = SEQ_MATCHES * (PATTERN_MAX_NODES - 1) + SEQ_CHAINS * GROUP_MAX_MEMBERS,
 };

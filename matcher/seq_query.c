@@ -64,7 +64,7 @@ uint64_t seq_beginners(void)
 	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
 		const struct pattern *p = pattern_get((enum pattern_id)i);
 
-		ops |= p->nnode ? (uint64_t)1 << p->node[0] : 0;
+		ops |= p->nnode && !p->watched ? (uint64_t)1 << p->node[0] : 0;
 	}
 	return ops;
 }
@@ -76,7 +76,7 @@ uint64_t seq_members(void)
 	for (unsigned i = 0; i < PATTERN_COUNT; i++) {
 		const struct pattern *p = pattern_get((enum pattern_id)i);
 
-		for (unsigned k = 0; k < p->nnode; k++)
+		for (unsigned k = 0; k < p->nnode && !p->watched; k++)
 			ops |= (uint64_t)1 << p->node[k];
 	}
 	return ops;

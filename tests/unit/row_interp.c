@@ -16,6 +16,12 @@ struct run {
 	uint64_t *value; /* nstmt x cols */
 	uint8_t *there;
 	bool bad;
+	struct late {
+		void *to;
+		uint64_t value;
+		unsigned bytes;
+	} * late;
+	size_t nlate;
 };
 
 static uint64_t *at(const struct run *u, unsigned i, int64_t c)
@@ -307,6 +313,15 @@ static void reduce(struct run *u, unsigned i)
 	}
 }
 
+/* Is this row one of the operand's? All are for a LOAD of what they share. */
+static bool has_row(const struct run *u, const struct row_operand *o, bool store)
+{
+	for (unsigned d = 0; d < u->r->ndim; d++)
+		if (o->most[d] && (store || o->stride[d]) && u->index[d] >= o->most[d])
+			return false;
+	return true;
+}
+
 static void element(struct run *u, unsigned i, int64_t c)
 {
 	const struct row *r = u->r;
@@ -328,7 +343,7 @@ static void element(struct run *u, unsigned i, int64_t c)
 			from = 0;
 		else
 			from += s->shift;
-		*there = from >= 0 && from < o->width;
+		*there = from >= 0 && from < o->width && has_row(u, o, false);
 		if (*there) {
 			v = 0;
 			memcpy(&v, address(u, o, from), dtype_bytes(o->dtype));
@@ -369,6 +384,21 @@ static void element(struct run *u, unsigned i, int64_t c)
 	*at(u, i, c) = v;
 }
 
+/* What waits until all rows are through. */
+static void put_off(struct run *u, void *to, const uint64_t *value, unsigned bytes)
+{
+	struct late *grown = u->late;
+
+	if (!(u->nlate & (u->nlate + 1))) /* full: 0, 1, 3, 7 ... */
+		grown = realloc(u->late, (2 * u->nlate + 1) * sizeof(*grown));
+	if (!grown) {
+		u->bad = true;
+		return;
+	}
+	u->late = grown;
+	grown[u->nlate++] = (struct late){to, *value, bytes};
+}
+
 static void store(struct run *u, unsigned i, int64_t c)
 {
 	const struct row *r = u->r;
@@ -376,13 +406,21 @@ static void store(struct run *u, unsigned i, int64_t c)
 	const struct row_operand *o = &r->operand[s->at];
 	const int64_t to = o->step ? c + s->shift : 0;
 
-	if (s->flags & ROW_DEAD || to < 0 || to >= o->width || (!o->step && c))
+	if (s->flags & ROW_DEAD || to < 0 || to >= o->width || (!o->step && c) ||
+	    !has_row(u, o, true))
 		return;
 	u->bad |= !u->there[(int64_t)s->arg[0] * r->cols + c];
 	if (!row_operand_kept_whole(o) && ((uintptr_t)address(u, o, to) < o->keep.lo ||
 					   (uintptr_t)address(u, o, to) >= o->keep.hi))
 		return;
-	memcpy(address(u, o, to), at(u, s->arg[0], c), dtype_bytes(o->dtype));
+	for (unsigned k = 0; k < o->nhole; k++)
+		if ((uintptr_t)address(u, o, to) >= o->hole[k].lo &&
+		    (uintptr_t)address(u, o, to) < o->hole[k].hi)
+			return;
+	if (s->flags & ROW_LATE)
+		put_off(u, address(u, o, to), at(u, s->arg[0], c), dtype_bytes(o->dtype));
+	else
+		memcpy(address(u, o, to), at(u, s->arg[0], c), dtype_bytes(o->dtype));
 }
 
 /* The columns lo .. hi - 1 of the row: all values, then all stores. */
@@ -427,6 +465,9 @@ bool row_interp(const struct row *r, uint64_t seed)
 			columns(&u, lo < 0 ? 0 : lo, lo + piece < r->cols ? lo + piece : r->cols);
 		}
 	}
+	for (size_t i = 0; i < u.nlate && !u.bad; i++)
+		memcpy(u.late[i].to, &u.late[i].value, u.late[i].bytes);
+	free(u.late);
 	free(u.value);
 	free(u.there);
 	if (u.bad)

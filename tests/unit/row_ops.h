@@ -4,6 +4,7 @@
 #define AF_TESTS_UNIT_ROW_OPS_H
 
 #include "matcher/row_build.h"
+#include "matcher/row_space.h"
 #include "tests/unit/row_interp.h"
 
 enum { SLOTS = 10, SLOT_BYTES = 16384, ARENA = SLOTS * SLOT_BYTES };
@@ -317,6 +318,35 @@ static void draw_shape(void)
 		slot[i] = tensor_new(i, draw_type(), below(3) ? FULL : (enum kind)below(HALF));
 }
 
+/* Goes over rows in another order; only over some, or over one of them. */
+static void turn(struct op *op)
+{
+	const unsigned rows = op->operand[0].ndim - (op->code == OP_cat || op->operand[0].ndim > 2);
+	int64_t n = 1;
+
+	for (unsigned k = 0; k < op->noperand; k++)
+		if (op->operand[k].ndim != op->operand[0].ndim || op->operand[k].ndim < 2)
+			return;
+	for (unsigned d = 0; d < rows && below(2); d++) {
+		const int64_t some = 1 + below((unsigned)op->operand[0].size[d]);
+
+		for (unsigned k = 0; k < op->noperand; k++)
+			op->operand[k].size[d] = some;
+	}
+	for (unsigned k = 0; k < op->noperand && rows > 1 && op->scalar[0] != 3; k++) {
+		struct operand *o = &op->operand[k];
+		const int64_t size = o->size[0], stride = o->stride[0];
+
+		o->size[0] = o->size[1];
+		o->stride[0] = o->stride[1];
+		o->size[1] = size;
+		o->stride[1] = stride;
+	}
+	for (unsigned d = 0; d < op->operand[0].ndim; d++)
+		n *= op->operand[0].size[d];
+	op->cols = n;
+}
+
 /* An op with a pick. False if nothing fits together. */
 static bool draw_op(struct op *op, struct row_pick *pick)
 {
@@ -333,6 +363,8 @@ static bool draw_op(struct op *op, struct row_pick *pick)
 	}
 	if (!ok)
 		return false;
+	if (op->rows == 1 && !space_reduces(op->code) && op->code != OP_bias_add && !below(3))
+		turn(op);
 	row_pick_spelling(op, below(row_pick_count(op)), &pick->spelling);
 	pick->order = draw_order();
 	return true;

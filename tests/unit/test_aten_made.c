@@ -147,7 +147,7 @@ static void test_lambdas(void **arg)
 		const char *op;
 	} row[] = {
 		{"", plain, "square out=f32[100] in0=f32[100]"},
-		{"0", plain, "touch out=f32[100] in0=f32[100]"}, /* cube */
+		{"0", plain, "pow out=f32[100] in0=f32[100] 3"},
 		{"1", plain, "touch out=f32[100] in0=f32[100]"}, /* 1 / square */
 		{"2", number, "pow out=f32[100] in0=f32[100] 1.5"},
 		{"2", plain, "unknown"},

@@ -14,7 +14,7 @@ enum { OPS = 8 };
 
 static uint8_t before[ARENA], unfused[ARENA];
 
-static unsigned counts[OPS + 1], refused, values_used, otherwise;
+static unsigned counts[OPS + 1], refused, values_used, otherwise, some, late;
 
 /* Longest prefix of the chain that each op can run by itself. */
 static bool run_alone(const struct op *op, const struct row_pick *pick)
@@ -79,6 +79,27 @@ static void shuffle(struct row *to, const struct row *from)
 	}
 }
 
+/* Late stores, done as two programs. */
+static void in_two(uint64_t seed, const struct row *r)
+{
+	static struct row first, second;
+
+	late++;
+	memcpy(arena, before, ARENA);
+	assert_int_equal(row_split(r, &first, &second), REASON_NONE);
+	assert_false(row_is_late(&first) || row_is_late(&second));
+	if (!row_interp(&first, draw()) || !row_interp(&second, draw()) ||
+	    memcmp(arena, unfused, ARENA) != 0) {
+		static char text[3][20000];
+
+		row_print(r, text[0], sizeof(text[0]));
+		row_print(&first, text[1], sizeof(text[1]));
+		row_print(&second, text[2], sizeof(text[2]));
+		fprintf(stderr, "%s\n%s\n%s\n", text[0], text[1], text[2]);
+		fail_msg("seed %llu: not the same bytes in two parts", (unsigned long long)seed);
+	}
+}
+
 static void one_case(uint64_t seed)
 {
 	static struct op op[OPS];
@@ -125,6 +146,10 @@ static void one_case(uint64_t seed)
 			 text);
 	}
 	values_used += r.nstmt;
+	for (unsigned i = 0; i < r.noperand; i++)
+		some += r.operand[i].most[0] || r.operand[i].most[1] || r.operand[i].most[2];
+	if (row_is_late(&r))
+		in_two(seed, &r);
 	shuffle(&again, &r);
 	assert_int_equal(row_check(&again), REASON_NONE);
 	row_canon(&again);
@@ -147,9 +172,12 @@ static void test_random(void **arg)
 	fprintf(stderr, "# %u cases; members:", n);
 	for (unsigned i = 0; i <= OPS; i++)
 		fprintf(stderr, " %u", counts[i]);
-	fprintf(stderr, "; %u refused alone; %u statements; %u not canonical\n", refused,
-		values_used, otherwise);
+	fprintf(stderr,
+		"; %u refused alone; %u statements; %u not canonical; %u operands of some rows; %u "
+		"with late stores\n",
+		refused, values_used, otherwise, some, late);
 	assert_true(otherwise * 200 < n);
+	assert_true(first || (some > n / 400 && late > n / 40));
 	if (!first)
 		assert_true(joined > n / 5);
 }

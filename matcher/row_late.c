@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Stores that have to wait. An allocator hands out the memory of what a group has read to what it
+ * leaves, at another row pitch; rows that ran at the same time would overwrite what others have yet
+ * to load. Such a store happens when all rows are through, in a kernel of its own that takes what it
+ * needs from what the first one left. Declared in row.h.
+ */
+#include <string.h>
+
+#include "matcher/row.h"
+
+static bool is_store(const struct row_stmt *s)
+{
+	return s->code == ROW_STORE && !(s->flags & ROW_DEAD);
+}
+
+bool row_is_late(const struct row *r)
+{
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (is_store(&r->stmt[i]) && r->stmt[i].flags & ROW_LATE)
+			return true;
+	return false;
+}
+
+static struct operand kept_box(const struct row *r, const struct row_operand *o)
+{
+	struct operand b;
+
+	if (row_operand_kept_whole(o))
+		return row_operand_box(r, o);
+	operand_dense(&b, ROLE_NONE, ACCESS_WRITE, DT_u8, o->keep.lo, 0,
+		      (int64_t)(o->keep.hi - o->keep.lo));
+	return b;
+}
+
+/* Does what is stored lie across what is loaded by another name? */
+static bool is_in_the_way(const struct row *r, unsigned at)
+{
+	const struct operand mine = kept_box(r, &r->operand[at]);
+
+	for (unsigned k = 0; k < r->noperand; k++) {
+		const struct operand other = row_operand_box(r, &r->operand[k]);
+
+		if (k != at && r->operand[k].use & ROW_READ && operand_overlap(&mine, &other))
+			return true;
+	}
+	return false;
+}
+
+/* Of r, only stores that are late, or only the others. */
+static void keep_stores(struct row *r, bool late)
+{
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		struct row_stmt *s = &r->stmt[i];
+
+		if (!is_store(s))
+			continue;
+		if (!(s->flags & ROW_LATE) == late)
+			s->flags |= ROW_DEAD;
+		s->flags &= (uint8_t)~ROW_LATE;
+	}
+}
+
+/* Can the value of STORE s be had from memory afterwards, in all rows and columns? */
+static bool is_left(const struct row *r, const struct row_stmt *s)
+{
+	const struct row_operand *o = &r->operand[s->at];
+
+	if (!is_store(s) || s->flags & ROW_LATE || s->shift || !row_operand_kept_whole(o))
+		return false;
+	for (unsigned d = 0; d < r->ndim; d++)
+		if (o->most[d])
+			return false;
+	return o->step ? o->width == r->cols : !(r->stmt[s->arg[0]].span & ROW_SPAN_COLS);
+}
+
+/* Values that the first kernel leaves in memory are loaded from there, by operands of their own: the
+ * first `old` ones mean what was there before. */
+static void load_what_is_left(struct row *r)
+{
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const struct row_stmt *s = &r->stmt[i];
+		struct row_stmt *v;
+
+		if (!is_left(r, s) || r->noperand == ROW_MAX_OPERANDS)
+			continue;
+		v = &r->stmt[s->arg[0]];
+		if (v->code == ROW_LOAD)
+			continue;
+		*v = (struct row_stmt){.code = ROW_LOAD,
+				       .type = s->type,
+				       .at = r->noperand,
+				       .arg = {ROW_NONE, ROW_NONE, ROW_NONE},
+				       .member = v->member};
+		r->operand[r->noperand] = r->operand[s->at];
+		r->operand[r->noperand++].use = ROW_READ;
+	}
+}
+
+/* Would the second kernel load, from one of the first `old` operands, what the first has stored over?
+ */
+static bool is_spoilt(const struct row *first, const struct row *second, unsigned old)
+{
+	bool live[ROW_MAX_STMTS] = {false};
+
+	for (unsigned i = second->nstmt; i-- > 0;) {
+		const struct row_stmt *s = &second->stmt[i];
+		struct operand mine;
+
+		live[i] |= is_store(s);
+		for (unsigned k = 0; live[i] && k < row_code_nargs(s->code); k++)
+			live[s->arg[k]] = true;
+		if (!live[i] || s->code != ROW_LOAD || s->at >= old)
+			continue;
+		mine = row_operand_box(second, &second->operand[s->at]);
+		for (unsigned k = 0; k < first->noperand; k++) {
+			const struct operand box = kept_box(first, &first->operand[k]);
+
+			if (first->operand[k].use & ROW_WRITE && operand_overlap(&mine, &box))
+				return true;
+		}
+	}
+	return false;
+}
+
+enum reason row_split(const struct row *r, struct row *first, struct row *second)
+{
+	enum reason why;
+
+	row_copy(first, r);
+	keep_stores(first, false);
+	row_canon(first);
+	why = row_check(first);
+	if (why)
+		return why;
+	row_copy(second, r);
+	load_what_is_left(second);
+	keep_stores(second, true);
+	if (is_spoilt(first, second, r->noperand))
+		return REASON_OVERLAP;
+	row_spans(second);
+	row_canon(second);
+	return row_check(second);
+}
+
+enum reason row_late(struct row *r)
+{
+	struct row first, second;
+	enum reason why;
+
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (is_store(&r->stmt[i]) && is_in_the_way(r, r->stmt[i].at))
+			r->stmt[i].flags |= ROW_LATE;
+	if (!row_is_late(r))
+		return REASON_OVERLAP;
+	row_canon(r);
+	why = row_split(r, &first, &second);
+	return why ? REASON_OVERLAP : row_check(r);
+}
