@@ -20,6 +20,9 @@
  * also use n, rows and cols where they are no arguments eps    = NUMBER              where it is a
  * constant of the kernel's code weight = w | 1+w             what a norm multiplies by
  *
+ * ROLE[SIZE:STRIDE|SIZE:STRIDE] is an operand with dimensions, in elements, outermost first
+ * (sig_box.c); of elementwise operations, which then all have these sizes, and of cat.
+ *
  * A section read later goes before an earlier one that matches the same name, and takes the place
  * of one with the same label. A kernel whose parameters differ in number or size from what a
  * section says is not the kernel it speaks of. Sections with the same match are alternatives: each

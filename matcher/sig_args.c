@@ -40,9 +40,10 @@ static int parse_number(struct sig_arg *a, const char *text, char *err, unsigned
 	return -1;
 }
 
-static int parse_size(struct sig *s, struct sig_arg *a, const char *text, char *err,
-		      unsigned errsize)
+static int parse_size(struct sig *s, struct sig_arg *a, char *text, char *err, unsigned errsize)
 {
+	if (strpbrk(text, ":|"))
+		return sig_box_parse(s, a, text, err, errsize);
 	if (!a->size)
 		a->size = malloc(sizeof(*a->size));
 	if (a->size)
@@ -90,13 +91,13 @@ static int parse_word(struct sig *s, struct sig_arg *a, char *word, char *err, u
 	a->name = -1;
 	if (number)
 		*number++ = 0;
-	type = strchr(word, ':');
+	close = size ? strchr(size, ']') : NULL;
+	type = strchr(close ? close : word, ':');
 	if (type)
 		*type++ = 0;
 	if (size) {
-		close = size + strlen(size) - 1;
 		*size++ = 0;
-		if (*close != ']') {
+		if (!close || close[1]) {
 			snprintf(err, errsize, "expected %.48s[SIZE]", word);
 			return -1;
 		}

@@ -77,7 +77,15 @@ static int check_operands(struct sig *s)
 				 role_name((enum role)a->role));
 			return sig_fail(s, s->line, what);
 		}
-		if (o->shape == SHAPE_OWN && !a->size) {
+		if (a->box && sig_box_check(s, a, o, what, sizeof(what)))
+			return sig_fail(s, s->line, what);
+		for (unsigned k = 0; a->box && k < a->box->ndim; k++)
+			if (check_terms(s, role_name((enum role)a->role), &a->box->dim[k].size,
+					false) ||
+			    check_terms(s, role_name((enum role)a->role), &a->box->dim[k].stride,
+					false))
+				return -1;
+		if (o->shape == SHAPE_OWN && !a->size && !a->box) {
 			snprintf(what, sizeof(what), "args: %s needs a size: %s[SIZE]",
 				 opcode_name(s->code), role_name((enum role)a->role));
 			return sig_fail(s, s->line, what);

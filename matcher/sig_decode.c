@@ -85,6 +85,8 @@ static enum reason read_args(const struct sig *s, const struct launch *l, struct
 				break;
 			}
 			op->scalar[a->role - ROLE_scalar0] = read_scalar(p, param->bytes);
+			if (s->code == OP_scale && s->at[ROLE_scalar0] < 0)
+				op->scalar[0] = 1; /* x + scalar1 */
 			if (op->nscalar < a->role - ROLE_scalar0 + 1)
 				op->nscalar = (uint8_t)(a->role - ROLE_scalar0 + 1);
 			break;
@@ -185,12 +187,20 @@ static bool place(const struct sig *s, const struct launch *l, struct op *op,
 	if (addr % dtype_bytes(t) || addr > (uint64_t)INT64_MAX - 8 * (uint64_t)MAX_BYTES)
 		return false;
 	for (uint8_t access = ACCESS_READ; access <= ACCESS_WRITE; access <<= 1) {
+		struct operand *o = &op->operand[op->noperand];
+
 		if (!(form->access & access))
 			continue;
 		if (op->noperand == OP_MAX_OPERANDS)
 			return false;
-		operand_dense(&op->operand[op->noperand++], (enum role)form->role,
-			      (enum access)access, t, addr, rows, cols);
+		operand_dense(o, (enum role)form->role, (enum access)access, t, addr, rows, cols);
+		if (a->box && !sig_box_place(a->box, l, v, o, &cols))
+			return false;
+		if (a->box && access == ACCESS_WRITE && cols / MAX_PER_THREAD > threads)
+			return false;
+		if (a->box && !op->cols)
+			op->cols = cols;
+		op->noperand++;
 	}
 	return true;
 }
@@ -204,7 +214,7 @@ static enum reason place_operands(const struct sig *s, const struct launch *l, s
 		if (!v->role[o->role] || !place(s, l, op, o, v, threads))
 			return REASON_SHAPE;
 	}
-	return op->noperand ? REASON_NONE : REASON_SHAPE;
+	return op->noperand && sig_box_agree(op) ? REASON_NONE : REASON_SHAPE;
 }
 
 static bool count_threads(const struct launch *l, int64_t *threads)

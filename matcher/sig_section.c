@@ -113,8 +113,10 @@ void sig_free(struct sig *s)
 {
 	for (unsigned i = 0; i < s->nmatch; i++)
 		free(s->match[i].text);
-	for (unsigned i = 0; i < s->narg; i++)
+	for (unsigned i = 0; i < s->narg; i++) {
 		free(s->arg[i].size);
+		free(s->arg[i].box);
+	}
 	free(s->match);
 	free(s->label);
 	free(s);

@@ -37,6 +37,17 @@ struct sig_values {
 	int64_t name[SIG_MAX_NAMES];
 };
 
+/* A dimension of an operand that is a box (sig_box.c). */
+struct sig_dim {
+	struct sig_expr size, stride; /* in elements; no terms: broadcast if strided, else dense */
+	bool strided;
+};
+
+struct sig_box {
+	unsigned ndim;
+	struct sig_dim dim[OP_MAX_DIMS];
+};
+
 struct sig_arg {
 	uint8_t role;  /* enum role; ROLE_NONE for "-"; "inout" is ROLE_out with inout set */
 	uint8_t dtype; /* enum dtype, of an operand */
@@ -46,6 +57,7 @@ struct sig_arg {
 	int64_t integer;
 	double real;
 	struct sig_expr *size; /* of an operand, in elements; NULL: as the opcode has it */
+	struct sig_box *box;   /* likewise, of one with dimensions */
 };
 
 struct sig_name {
@@ -102,6 +114,20 @@ bool sig_expr_value(const struct sig_expr *e, const struct launch *l, const stru
 		    int64_t *value);
 /* The index of that @NAME in s, added if it is new; -1 if there is no room or it is no name. */
 int sig_name(struct sig *s, const char *text, size_t len);
+
+/* Compiles `SIZE:STRIDE|SIZE:STRIDE`, which is cut to pieces. 0, or -1 with what is accepted in
+ * err. */
+int sig_box_parse(struct sig *s, struct sig_arg *a, char *text, char *err, unsigned errsize);
+/* Does the opcode allow that operand to have dimensions? 0, or -1 with a message in err. */
+int sig_box_check(const struct sig *s, const struct sig_arg *a, const struct sig_operand *o,
+		  char *err, unsigned errsize);
+/* Gives the operand, whose type is set, its dimensions; counts its elements. False: no plausible
+ * sizes. */
+bool sig_box_place(const struct sig_box *box, const struct launch *l, const struct sig_values *v,
+		   struct operand *o, int64_t *count);
+/* Where an elementwise op has boxes among its operands, all get the same sizes. False: they differ.
+ */
+bool sig_box_agree(struct op *op);
 
 /* Compiles one section; NULL if it is bad (it was warned about) or memory runs out. */
 struct sig *sig_from_section(const struct config_kernel *k);

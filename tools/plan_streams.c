@@ -200,20 +200,36 @@ static void on_free(struct plan_streams *p, struct range r)
 		seq_forget(s->seq, r);
 }
 
+/* Is the call on this stream? Recordings do not say the context of every call: it may be any. */
+static bool concerns(const struct stream *s, const struct trace_event *e)
+{
+	return e->has_stream && s->handle == e->stream &&
+	       (!e->context || s->context == e->context) && (!s->thread || s->thread == e->thread);
+}
+
+/* Does the call's stream order itself against this one, as the legacy one does? */
+static bool orders(const struct plan_streams *p, const struct trace_event *e,
+		   const struct stream *s)
+{
+	if (s->nonblocking || (s->handle && e->stream) || (e->context && s->context != e->context))
+		return false;
+	for (const struct stream *o = p->first; o; o = o->next)
+		if (concerns(o, e) && o->nonblocking)
+			return false;
+	return true;
+}
+
 /* cuMemFreeAsync is queued behind what its own stream holds; others must not touch the range. */
 static void on_free_async(struct plan_streams *p, const struct trace_event *e)
 {
-	const struct stream *mine = e->has_stream ? stream_of(p, e) : NULL;
-
 	for (struct stream *s = p->first; s; s = s->next)
-		if (s != mine && (e->range.lo == e->range.hi || seq_touches(s->seq, e->range)))
+		if (!concerns(s, e) &&
+		    (e->range.lo == e->range.hi || seq_touches(s->seq, e->range)))
 			barrier(s, REASON_BARRIER);
 }
 
 static void on_call(struct plan_streams *p, const struct trace_event *e)
 {
-	struct stream *s;
-
 	if (starts_with(e->name, "cuMemAllocAsync") ||
 	    starts_with(e->name, "cuMemAllocFromPoolAsync"))
 		return;
@@ -237,15 +253,13 @@ static void on_call(struct plan_streams *p, const struct trace_event *e)
 	case PLAN_neutral:
 		return;
 	case PLAN_stream:
-		s = e->has_stream ? stream_of(p, e) : NULL;
-		if (!s) {
+		if (!e->has_stream) {
 			barrier_all(p, REASON_BARRIER);
 			return;
 		}
-		barrier(s, REASON_BARRIER);
-		for (struct stream *o = p->first; o; o = o->next)
-			if (ordered(o, s))
-				barrier(o, REASON_BARRIER);
+		for (struct stream *s = p->first; s; s = s->next)
+			if (concerns(s, e) || orders(p, e, s))
+				barrier(s, REASON_BARRIER);
 		return;
 	case PLAN_all:
 		barrier_all(p, REASON_BARRIER);

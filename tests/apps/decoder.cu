@@ -7,91 +7,7 @@
  */
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-#include <cuda_runtime.h>
-#include "decoder_kernels.cuh"
-
-#define CHECK(call)                                                                                \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		if (error_ != cudaSuccess) {                                                       \
-			fprintf(stderr, "decoder: %s: %s\n", #call, cudaGetErrorString(error_));   \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-#define CHECK_LAUNCH() CHECK(cudaGetLastError())
-
-enum { BLOCK = 256 };
-
-static const float EPS = 1e-5f;
-
-struct options {
-	int tokens = 32, layers = 2, dim = 288, heads = 6, ffn = 768, vocab = 1024, prompt = 4;
-	bool stream = false, time = false;
-	const char *graph = NULL; /* once, update, params */
-};
-
-struct layer {
-	real *att_norm, *wq, *wk, *wv, *wo;
-	real *ffn_norm, *gate, *up, *down;
-	real *keys, *values; /* [position][dim] */
-};
-
-struct model {
-	struct options o;
-	int limit; /* positions that the cache holds */
-	cudaStream_t stream;
-	real *embedding, *final_norm, *logits_weight;
-	std::vector<struct layer> layers;
-	/* Activations: rows x dim, rows x ffn, ... */
-	real *x, *other, *normed, *q, *attended, *delta, *hidden, *hidden_up, *logits;
-	float *scores;
-	int *tokens; /* [limit + 1] */
-	int *step; /* tokens made since the graph was captured; NULL: kernels are told positions */
-	std::vector<bool>
-		moves; /* of each launch of a pass: do its arguments follow the position? */
-};
-
-/* Uniform in [-1, 1), xorshift64*. */
-static float next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (float)(int32_t)(*state * 2685821657736338717u >> 32) / 2147483648.0f;
-}
-
-static real *device_array(size_t n)
-{
-	real *p;
-
-	CHECK(cudaMalloc(&p, n * sizeof(real)));
-	return p;
-}
-
-static real host_real(float v)
-{
-#ifdef DECODER_BF16
-	return __float2bfloat16(v);
-#else
-	return v;
-#endif
-}
-
-static real *weights(size_t n, float scale, float mean, uint64_t *state)
-{
-	std::vector<real> host(n);
-	real *p = device_array(n);
-
-	for (size_t i = 0; i < n; i++)
-		host[i] = host_real(mean + scale * next_random(state));
-	CHECK(cudaMemcpy(p, host.data(), n * sizeof(real), cudaMemcpyHostToDevice));
-	return p;
-}
+#include "decoder_steps.cuh"
 
 static void model_make(struct model *m)
 {
@@ -135,18 +51,7 @@ static void model_make(struct model *m)
 	m->step = NULL;
 	if (o->stream || o->graph)
 		CHECK(cudaStreamCreate(&m->stream));
-}
-
-/* A kernel was launched. moves: its arguments follow the position. */
-static void launched(struct model *m, bool moves)
-{
-	CHECK_LAUNCH();
-	m->moves.push_back(moves);
-}
-
-static int blocks(int n)
-{
-	return (n + BLOCK - 1) / BLOCK;
+	steps_make(m);
 }
 
 /* cached: out is the cache's place for the position. */
@@ -162,10 +67,19 @@ static void matmul(struct model *m, real *out, const real *w, const real *x, int
 	launched(m, cached);
 }
 
-static void rmsnorm(struct model *m, real *out, const real *x, const real *weight, int rows)
+static void norm(struct model *m, real *out, const real *x, const real *weight, const real *bias,
+		 int rows)
 {
-	rmsnorm_kernel<<<rows, BLOCK, 0, m->stream>>>(out, x, weight, m->o.dim, EPS);
-	launched(m, false);
+	if (is(m->o.norm, "chain")) {
+		norm_chain(m, out, x, weight, rows);
+	} else if (is(m->o.norm, "layer")) {
+		layernorm(m, out, x, weight, bias, rows);
+	} else if (is(m->o.norm, "layer_chain")) {
+		layer_chain(m, out, x, weight, bias, rows);
+	} else {
+		rmsnorm_kernel<<<rows, BLOCK, 0, m->stream>>>(out, x, weight, m->o.dim, EPS);
+		launched(m, false);
+	}
 }
 
 static void rope(struct model *m, real *x, int first, int rows, bool cached)
@@ -180,15 +94,15 @@ static void rope(struct model *m, real *x, int first, int rows, bool cached)
 	launched(m, true);
 }
 
-static void attend(struct model *m, const struct layer *l, int first, dim3 grid)
+static void scores(struct model *m, const struct layer *l, const real *q, int first, dim3 grid)
 {
 	int d = m->o.dim, head_dim = d / m->o.heads;
 
 	if (m->step)
-		scores_at_kernel<<<grid, 64, 0, m->stream>>>(m->scores, m->q, l->keys, d, head_dim,
+		scores_at_kernel<<<grid, 64, 0, m->stream>>>(m->scores, q, l->keys, d, head_dim,
 							     first, m->limit, m->step);
 	else
-		scores_kernel<<<grid, 64, 0, m->stream>>>(m->scores, m->q, l->keys, d, head_dim,
+		scores_kernel<<<grid, 64, 0, m->stream>>>(m->scores, q, l->keys, d, head_dim,
 							  first, m->limit);
 	launched(m, true);
 	if (m->step)
@@ -198,6 +112,16 @@ static void attend(struct model *m, const struct layer *l, int first, dim3 grid)
 		softmax_kernel<<<grid, 64, 64 * sizeof(float), m->stream>>>(m->scores, first,
 									    m->limit);
 	launched(m, true);
+}
+
+static void attend(struct model *m, const struct layer *l, const real *q, int first, dim3 grid)
+{
+	int d = m->o.dim, head_dim = d / m->o.heads;
+
+	if (is(m->o.softmax, "fused"))
+		scores(m, l, q, first, grid);
+	else
+		split_softmax(m, l, q, (int)grid.y);
 	if (m->step)
 		values_at_kernel<<<grid, 64, 0, m->stream>>>(m->attended, m->scores, l->values, d,
 							     head_dim, first, m->limit, m->step);
@@ -213,26 +137,68 @@ static void attention(struct model *m, const struct layer *l, int first, int row
 	real *k = l->keys + (size_t)first * d, *v = l->values + (size_t)first * d;
 	dim3 grid(m->o.heads, rows);
 
+	bool split = is(m->o.rope, "split");
+
 	matmul(m, m->q, l->wq, m->normed, d, d, rows);
-	matmul(m, k, l->wk, m->normed, d, d, rows, true);
+	matmul(m, split ? m->s.k : k, l->wk, m->normed, d, d, rows, !split);
 	matmul(m, v, l->wv, m->normed, d, d, rows, true);
-	rope(m, m->q, first, rows, false);
-	rope(m, k, first, rows, true);
-	attend(m, l, first, grid);
+	if (m->o.lora) {
+		matmul(m, m->s.r0, l->lora_a, m->normed, d, LORA_RANK, rows);
+		matmul(m, m->s.r1, l->lora_b, m->s.r0, LORA_RANK, d, rows);
+		LAUNCH_EACH(m, rows * d, scale_kernel, m->s.r2, m->s.r1, 2.0f, rows * d);
+		LAUNCH_EACH(m, rows * d, accum_kernel, m->q, m->s.r2, rows * d);
+	}
+	if (split) {
+		rotate_half(m, m->s.q_turned, m->q, rows);
+		rotate_half(m, m->s.k_turned, m->s.k, rows);
+		keep_keys(m, k, rows);
+	} else {
+		rope(m, m->q, first, rows, false);
+		rope(m, k, first, rows, true);
+	}
+	attend(m, l, split ? m->s.q_turned : m->q, first, grid);
 	matmul(m, m->delta, l->wo, m->attended, d, d, rows);
 }
 
 static void feed_forward(struct model *m, const struct layer *l, int rows)
 {
-	int d = m->o.dim, f = m->o.ffn;
+	int d = m->o.dim, f = m->o.ffn, n = rows * f;
+	const char *act = m->o.act;
+	bool gated = !is(act, "bias_gelu") && !is(act, "gelu_chain");
 
 	matmul(m, m->hidden, l->gate, m->normed, d, f, rows);
-	matmul(m, m->hidden_up, l->up, m->normed, d, f, rows);
-	silu_kernel<<<blocks(rows * f), BLOCK, 0, m->stream>>>(m->hidden, rows * f);
-	launched(m, false);
-	mul_kernel<<<blocks(rows * f), BLOCK, 0, m->stream>>>(m->hidden, m->hidden_up, rows * f);
-	launched(m, false);
+	if (gated)
+		matmul(m, m->hidden_up, l->up, m->normed, d, f, rows);
+	if (is(act, "bias_gelu"))
+		LAUNCH_EACH(m, n, bias_kernel, m->hidden, l->up_bias, rows, f);
+	if (is(act, "gelu_chain"))
+		gelu_chain(m, m->hidden, n);
+	else if (is(act, "gelu_tanh") || is(act, "bias_gelu"))
+		LAUNCH_EACH(m, n, gelu_tanh_kernel, m->hidden, n);
+	else if (is(act, "gelu_erf"))
+		LAUNCH_EACH(m, n, gelu_erf_kernel, m->hidden, n);
+	else
+		LAUNCH_EACH(m, n, silu_kernel, m->hidden, n);
+	if (gated)
+		LAUNCH_EACH(m, n, mul_kernel, m->hidden, m->hidden_up, n);
 	matmul(m, m->delta, l->down, m->hidden, f, d, rows);
+}
+
+static void embedded(struct model *m, int first, int rows)
+{
+	int d = m->o.dim;
+
+	if (!is(m->o.dequant, "no")) {
+		embed_8bits(m, first, rows);
+		return;
+	}
+	if (m->step)
+		embed_at_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding,
+							       m->tokens + first, d, m->step);
+	else
+		embed_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding, m->tokens + first,
+							    d);
+	launched(m, true);
 }
 
 /* Runs tokens first .. first + rows - 1 through the model; the next one goes behind them. */
@@ -241,31 +207,35 @@ static void forward(struct model *m, int first, int rows)
 	int d = m->o.dim, n = rows * d;
 
 	m->moves.clear();
-	if (m->step)
-		embed_at_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding,
-							       m->tokens + first, d, m->step);
-	else
-		embed_kernel<<<rows, BLOCK, 0, m->stream>>>(m->x, m->embedding, m->tokens + first,
-							    d);
-	launched(m, true);
+	if (!is(m->o.softmax, "fused"))
+		make_masks(m, first, rows);
+	if (is(m->o.rope, "split"))
+		look_up_tables(m, first, rows);
+	embedded(m, first, rows);
 	for (size_t i = 0; i < m->layers.size(); i++) {
 		const struct layer *l = &m->layers[i];
 		real *swap = m->x;
 
-		rmsnorm(m, m->normed, m->x, l->att_norm, rows);
+		norm(m, m->normed, m->x, l->att_norm, l->att_bias, rows);
 		attention(m, l, first, rows);
-		accum_kernel<<<blocks(n), BLOCK, 0, m->stream>>>(m->x, m->delta, n);
-		launched(m, false);
-		rmsnorm(m, m->normed, m->x, l->ffn_norm, rows);
+		if (m->o.cast)
+			add_casting(m, m->x, m->x, m->delta, n);
+		else
+			LAUNCH_EACH(m, n, accum_kernel, m->x, m->delta, n);
+		norm(m, m->normed, m->x, l->ffn_norm, l->ffn_bias, rows);
 		feed_forward(m, l, rows);
-		add_kernel<<<blocks(n), BLOCK, 0, m->stream>>>(m->other, m->x, m->delta, n);
-		launched(m, false);
+		if (m->o.cast)
+			add_casting(m, m->other, m->x, m->delta, n);
+		else
+			LAUNCH_EACH(m, n, add_kernel, m->other, m->x, m->delta, n);
 		m->x = m->other;
 		m->other = swap;
 	}
-	rmsnorm(m, m->normed, m->x, m->final_norm, rows);
+	norm(m, m->normed, m->x, m->final_norm, m->s.final_bias, rows);
 	matmul(m, m->logits, m->logits_weight, m->normed + (size_t)(rows - 1) * d, d, m->o.vocab,
 	       1);
+	if (m->o.softcap)
+		cap_logits(m);
 	if (m->step)
 		argmax_at_kernel<<<1, BLOCK, 0, m->stream>>>(m->tokens + first + rows, m->logits,
 							     m->o.vocab, m->step);
@@ -382,6 +352,17 @@ static int token_at(const struct model *m, int position)
 	return token;
 }
 
+/* Of the logits that the last token was chosen by. */
+static uint64_t digest(const struct model *m, uint64_t sum)
+{
+	std::vector<unsigned char> host(m->o.vocab * sizeof(real));
+
+	CHECK(cudaMemcpy(host.data(), m->logits, host.size(), cudaMemcpyDeviceToHost));
+	for (unsigned char byte : host)
+		sum = (sum ^ byte) * UINT64_C(1099511628211);
+	return sum;
+}
+
 static void generate(struct model *m)
 {
 	const struct options *o = &m->o;
@@ -394,6 +375,7 @@ static void generate(struct model *m)
 			 cudaMemcpyHostToDevice));
 	forward(m, 0, o->prompt);
 	int token = token_at(m, o->prompt);
+	uint64_t sum = o->digest ? digest(m, UINT64_C(14695981039346656037)) : 0;
 	std::vector<double> ms;
 	for (int i = 1; i < o->tokens; i++) {
 		auto start = std::chrono::steady_clock::now();
@@ -401,11 +383,15 @@ static void generate(struct model *m)
 		printf("%d ", token);
 		step(m, &engine, o->prompt + i - 1);
 		token = token_at(m, o->prompt + i);
+		if (o->digest)
+			sum = digest(m, sum);
 		ms.push_back(std::chrono::duration<double, std::milli>(
 				     std::chrono::steady_clock::now() - start)
 				     .count());
 	}
 	printf("%d\n", token);
+	if (o->digest)
+		printf("%016llx\n", (unsigned long long)sum);
 	std::sort(ms.begin(), ms.end());
 	if (o->time && !ms.empty())
 		fprintf(stderr, "%.4f ms per token (median)\n", ms[ms.size() / 2]);
@@ -416,45 +402,76 @@ static void usage()
 	fprintf(stderr,
 		"usage: decoder [--tokens N] [--layers N] [--dim N] [--heads N] [--ffn N] "
 		"[--vocab N]\n"
-		"               [--prompt N] [--stream] [--time] [--graph once|update|params]\n");
+		"               [--prompt N] [--stream] [--time] [--graph once|update|params]\n"
+		"               [--digest] (a checksum of all logits behind the tokens)\n"
+		"  steps in another form, or in smaller steps:\n"
+		"               [--norm rms|chain|layer|layer_chain] [--cast] [--lora] [--softcap]\n"
+		"               [--act silu|gelu_tanh|gelu_erf|gelu_chain|bias_gelu]\n"
+		"               [--softmax fused|mask|where] [--rope fused|split]\n"
+		"               [--dequant no|int8|fp8]\n");
 	exit(2);
+}
+
+/* Is it one of these words? */
+static bool among(const char *word, const char *words)
+{
+	const char *p = strstr(words, word);
+	size_t n = strlen(word);
+
+	for (; p && n; p = strstr(p + 1, word))
+		if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
 }
 
 static struct options parse(int argc, char **argv)
 {
 	struct options o;
-	struct {
+	const struct {
 		const char *name;
 		int *value;
 	} numbers[] = {{"--tokens", &o.tokens}, {"--layers", &o.layers}, {"--dim", &o.dim},
 		       {"--heads", &o.heads},   {"--ffn", &o.ffn},       {"--vocab", &o.vocab},
 		       {"--prompt", &o.prompt}};
+	const struct {
+		const char *name;
+		bool *value;
+	} flags[] = {{"--stream", &o.stream},
+		     {"--time", &o.time},
+		     {"--digest", &o.digest},
+		     {"--cast", &o.cast},
+		     {"--lora", &o.lora},
+		     {"--softcap", &o.softcap}};
+	const struct {
+		const char *name, **value, *words;
+	} choices[] = {{"--graph", &o.graph, "once update params"},
+		       {"--norm", &o.norm, "rms chain layer layer_chain"},
+		       {"--act", &o.act, "silu gelu_tanh gelu_erf gelu_chain bias_gelu"},
+		       {"--softmax", &o.softmax, "fused mask where"},
+		       {"--rope", &o.rope, "fused split"},
+		       {"--dequant", &o.dequant, "no int8 fp8"}};
 
 	for (int i = 1; i < argc; i++) {
-		bool known = true;
+		const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : "";
+		bool known = false;
 
-		if (strcmp(argv[i], "--stream") == 0)
-			o.stream = true;
-		else if (strcmp(argv[i], "--time") == 0)
-			o.time = true;
-		else if (strcmp(argv[i], "--graph") == 0 && i + 1 < argc)
-			o.graph = argv[++i];
-		else
-			known = false;
+		for (auto &f : flags)
+			if (is(word, f.name))
+				known = *f.value = true;
 		for (auto &n : numbers)
-			if (!known && i + 1 < argc && strcmp(argv[i], n.name) == 0) {
-				*n.value = atoi(argv[++i]);
+			if (is(word, n.name) && (*n.value = atoi(next)) > 0) {
 				known = true;
+				i++;
+			}
+		for (auto &c : choices)
+			if (is(word, c.name) && among(next, c.words)) {
+				*c.value = next;
+				known = true;
+				i++;
 			}
 		if (!known)
 			usage();
 	}
-	for (auto &n : numbers)
-		if (*n.value < 1)
-			usage();
-	if (o.graph && strcmp(o.graph, "once") && strcmp(o.graph, "update") &&
-	    strcmp(o.graph, "params"))
-		usage();
 	if (o.dim % o.heads || o.dim / o.heads % 2) {
 		fprintf(stderr, "decoder: --dim must be an even multiple of --heads\n");
 		exit(2);

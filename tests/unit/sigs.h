@@ -48,7 +48,18 @@ __attribute__((unused)) static void put(struct bytes *b, const struct kernel *k,
 	memcpy(b->b + k->param[i].offset, &v, k->param[i].bytes);
 }
 
-/* "rmsnorm 2x8: out w f32 2x8 @1000, weight r f16 8 @3000", or the reason why it is opaque. */
+__attribute__((unused)) static bool is_dense(const struct operand *o)
+{
+	int64_t stride = dtype_bytes((enum dtype)o->dtype);
+
+	for (unsigned d = o->ndim; d-- > 0; stride *= o->size[d])
+		if (o->stride[d] != stride)
+			return false;
+	return true;
+}
+
+/* "rmsnorm 2x8: out w f32 2x8 @1000, weight r f16 8 @3000", or the reason why it is opaque; sizes
+ * of what has gaps or is broadcast have strides in bytes: "3:32x4:4". */
 __attribute__((unused)) static const char *spell(enum reason why, const struct op *op)
 {
 	static char text[1024];
@@ -64,9 +75,13 @@ __attribute__((unused)) static const char *spell(enum reason why, const struct o
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %s %s %s ", i ? "," : "",
 			      role_name((enum role)o->role), o->access == ACCESS_WRITE ? "w" : "r",
 			      dtype_name((enum dtype)o->dtype));
-		for (unsigned d = 0; d < o->ndim; d++)
+		for (unsigned d = 0; d < o->ndim; d++) {
 			n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%" PRId64,
 				      d ? "x" : "", o->size[d]);
+			if (!is_dense(o))
+				n += snprintf(text + n, sizeof(text) - (size_t)n, ":%" PRId64,
+					      o->stride[d]);
+		}
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " @%" PRIx64, o->addr);
 	}
 	return text;

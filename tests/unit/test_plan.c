@@ -231,6 +231,32 @@ static void test_streams(void **arg)
 	assert_string_equal(plan(""), "0-3:fused 4-6:barrier 7-8:different-stream");
 }
 
+/* Launches say their context; calls do not. */
+static void test_context_unsaid(void **arg)
+{
+	static const char *const launch = ",\"st\":\"0x70\",\"ctx\":1", *const call =
+										",\"st\":\"0x70\"";
+
+	more = launch;
+	put_add(S, A, B);
+	more = call;
+	put_call("cuEventRecord");
+	more = launch;
+	put_norm(OUT, S);
+	put_add(S, A, B);
+	more = ",\"st\":\"0x80\"";
+	put_call("cuEventRecord");
+	more = launch;
+	put_norm(OUT, S);
+	/* The legacy stream waits for all of them. */
+	put_add(S, A, B);
+	more = ",\"st\":\"0x0\"";
+	put_call("cuEventRecord");
+	more = launch;
+	put_norm(OUT, S);
+	assert_string_equal(plan(""), "0-1:barrier 2-3:fused 4-5:barrier");
+}
+
 static void test_nonblocking_stream(void **arg)
 {
 	put("{\"k\":\"stream\",\"st\":\"0x70\",\"flags\":1}\n");
@@ -743,6 +769,7 @@ static const struct CMUnitTest tests[] = {
 	T(test_fused),
 	T(test_between),
 	T(test_streams),
+	T(test_context_unsaid),
 	T(test_nonblocking_stream),
 	T(test_per_thread_stream_and_capture),
 	T(test_attributes),

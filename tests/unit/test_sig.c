@@ -80,6 +80,22 @@ static void test_bad_sections(void **arg)
 		 "args: softmax has no mean"},
 		{"match = a\nop = bias_add\nargs = inout rows cols\ndtype = f32",
 		 "args: bias_add needs bias"},
+		{"match = a\nop = mul\nargs = out in0 in1[rows:0|@t] rows cols\ndtype = f32",
+		 "in1 uses @t, which is no argument"},
+		{"match = a\nop = mul\nargs = out in0 in1[rows:@t|cols] rows cols\ndtype = f32",
+		 "in1 uses @t, which is no argument"},
+		{"match = a\nop = mul\nargs = out in0 in1[rows:|cols] rows cols\ndtype = f32",
+		 "expected numbers, n, rows"},
+		{"match = a\nop = mul\nargs = out in0 in1[1|1|1|rows|cols] rows cols\ndtype = f32",
+		 "expected at most 4 dimensions"},
+		{"match = a\nop = mul\nargs = out in0 in1[rows|cols]x rows cols\ndtype = f32",
+		 "expected in1[SIZE]"},
+		{"match = a\nop = neg\nargs = out[rows:8|cols] in0 rows cols\ndtype = f32",
+		 "args: out is written: it takes no strides"},
+		{"match = a\nop = neg\nargs = inout[rows:8|cols] rows cols\ndtype = f32",
+		 "args: out is written: it takes no strides"},
+		{"match = a\nop = softmax\nargs = out in0[rows|cols] rows cols\ndtype = f32",
+		 "args: in0: softmax takes no dimensions"},
 	};
 
 	unsigned shipped;
