@@ -86,8 +86,7 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 		return false;
 	}
 	/* No memory for checks, or in use: what is proven is fused meanwhile. */
-	return (verdict_state(v) == VERDICT_USABLE &&
-		process.config.opt.verify != VERIFY_ALWAYS) ||
+	return (verdict_state(v) == VERDICT_USABLE && process.config.opt.verify != VERIFY_ALWAYS) ||
 	       check_ready(w->ours, m);
 }
 
@@ -121,12 +120,14 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	if (w->cut && (!(v = verdict_of(g, w->ours)) || verdict_state(v) == VERDICT_NEW))
 		return REASON_TIMER;
 	why = judge(g, w->ours, &v);
+	if (why == REASON_NO_KERNEL || (v && verdict_state(v) == VERDICT_REJECTED)) {
+		why = why ? why : v->why;
+		if (why != REASON_NOT_COMPILED) /* no fault of the last member */
+			leave_alone(g);
+		return why;
+	}
 	if (!v)
 		return why;
-	if (verdict_state(v) == VERDICT_REJECTED) {
-		leave_alone(g);
-		return why ? why : v->why;
-	}
 	promise(g);
 	s = verdict_site(key_noted(&first->launch, &first->op));
 	if (s && why != REASON_NOT_PROFITABLE)
