@@ -36,6 +36,13 @@ static bool enabled(void *arg, const struct pattern *pattern)
 	return p->policy->enabled(p->policy->arg, pattern);
 }
 
+static bool may_chain(void *arg, const struct launch *l, const struct op *op)
+{
+	const struct plan *p = arg;
+
+	return p->policy->may_chain(p->policy->arg, l, op);
+}
+
 static unsigned node_of(const struct plan *p, const struct member *m)
 {
 	unsigned lo = 0, hi = p->nkernel;
@@ -148,7 +155,8 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .verdict = verdict,
 				       .done = done,
 				       .chains = policy->chains,
-				       .larger = policy->larger};
+				       .larger = policy->larger,
+				       .may_chain = policy->may_chain ? may_chain : NULL};
 	struct seq *s = seq_new(&seq);
 	struct seq_out out;
 	int rc = -1;

@@ -54,6 +54,8 @@ struct seq_policy {
 	 * `larger`: chains are preferred to patterns, for which nothing is looked then.
 	 */
 	bool chains, larger;
+	/* May this launch be a member of a chain? NULL: wherever it can be. */
+	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };

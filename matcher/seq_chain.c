@@ -90,9 +90,10 @@ void chains_free(struct seq *s)
 	s->chains = NULL;
 }
 
-bool chains_want(const struct launch *l, const struct op *op)
+bool chains_want(const struct seq *s, const struct launch *l, const struct op *op)
 {
-	return LAUNCH_PLAIN(l->attrs) && row_op_known(op);
+	return LAUNCH_PLAIN(l->attrs) && row_op_known(op) &&
+	       (!s->policy.may_chain || s->policy.may_chain(s->policy.arg, l, op));
 }
 
 /* What stands against the complete chain. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "matcher/dead.h"
+#include "matcher/row_pick.h"
+#include "matcher/sig.h"
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
@@ -36,6 +38,16 @@ static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
 	*list = more;
 	*room = want;
 	return true;
+}
+
+/* One of a known family whose spelling nobody knows would be in the way of the others: nothing can
+ * find it out. */
+static bool may_chain(void *arg, const struct launch *l, const struct op *op)
+{
+	struct row_pick p;
+
+	return row_pick_known(op, l, &p) ||
+	       (process.config.opt.probe && l->kernel->decoder == &sig_decoder);
 }
 
 static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
@@ -298,7 +310,8 @@ int graph_match(struct graph_work *w)
 					    .enabled = enabled,
 					    .verdict = verdict,
 					    .done = done,
-					    .chains = process.config.opt.generated};
+					    .chains = process.config.opt.generated,
+					    .may_chain = may_chain};
 	const char *why;
 
 	if (report_listing() || record_on)
