@@ -93,8 +93,8 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
  */
 void seq_barrier(struct seq *s, enum reason why, struct seq_out *out);
 
-/* [lo, hi) was freed or handed out again: matches that lean on it and hold nothing are forgotten.
- */
+/* [lo, hi) is freed or handed out again: matches that lean on it and hold nothing are forgotten,
+ * chains end. */
 void seq_forget(struct seq *s, struct range r);
 
 unsigned seq_held(const struct seq *s); /* launches now held */

@@ -441,7 +441,7 @@ void chains_forget(struct seq *s, struct range r)
 		const struct reach freed = {.n = 1, .range = {r}};
 
 		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
-			forget(s, i);
+			end(s, i);
 	}
 }
 

@@ -35,7 +35,7 @@ void chains_end(struct seq *s);
 void chains_claim(struct seq *s, const struct group *g);
 /* Are all its members in one chain? */
 bool chains_have(const struct seq *s, const struct group *g);
-/* Memory was freed: chains that touch it are forgotten. */
+/* Memory is freed: chains that touch it and hold nothing end. */
 void chains_forget(struct seq *s, struct range r);
 
 #endif
