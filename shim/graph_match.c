@@ -13,6 +13,7 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/window_chain.h"
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
 {
@@ -44,8 +45,12 @@ static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
  * find it out. */
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
+	const struct site *site;
 	struct row_pick p;
 
+	site = verdict_site_find(key_noted(l, op));
+	if (site && site->lone)
+		return false;
 	return row_pick_known(op, l, &p) ||
 	       (process.config.opt.probe && l->kernel->decoder == &sig_decoder);
 }
@@ -220,11 +225,16 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	why = judge(g, o, &v);
 	if (why == REASON_NO_VERDICT)
 		w->waits |= !v || verdict_state(v) != VERDICT_REJECTED;
+	state = v ? verdict_state(v) : VERDICT_NEW;
+	if (!why && state == VERDICT_REJECTED)
+		why = v->why;
+	if (g->row && (why == REASON_NO_KERNEL ||
+		       (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED))) {
+		window_chain_leave(g); /* perhaps something comes of the others */
+		w->again = true;
+	}
 	if (why)
 		return why;
-	state = verdict_state(v);
-	if (state == VERDICT_REJECTED)
-		return v->why;
 	note_verdict(w, v, g->rows);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;
