@@ -36,14 +36,14 @@ static bool enabled(void *arg, const struct pattern *pattern)
 	return p->policy->enabled(p->policy->arg, pattern);
 }
 
-static unsigned node_of(const struct plan *p, const struct member *m)
+static unsigned node_of(const struct plan *p, const struct launch *l)
 {
 	unsigned lo = 0, hi = p->nkernel;
 
 	while (hi - lo > 1) {
 		unsigned mid = lo + (hi - lo) / 2;
 
-		if (p->node[p->kernel[mid]].launch.index <= m->launch.index)
+		if (p->node[p->kernel[mid]].launch.index <= l->index)
 			lo = mid;
 		else
 			hi = mid;
@@ -54,7 +54,7 @@ static unsigned node_of(const struct plan *p, const struct member *m)
 static void nodes_of(const struct plan *p, const struct group *g, unsigned *node)
 {
 	for (unsigned i = 0; i < group_size(g); i++)
-		node[i] = node_of(p, g->member[i]);
+		node[i] = node_of(p, &g->member[i]->launch);
 }
 
 /* Does any node that may run beside this member conflict with it? */
@@ -73,6 +73,24 @@ static enum reason concurrent(const struct plan *p, unsigned mine)
 			return why;
 	}
 	return REASON_NONE;
+}
+
+/* What keeps a node out of every group would only keep a chain from being one. */
+static bool may_chain(void *arg, const struct launch *l, const struct op *op)
+{
+	const struct plan *p = arg;
+	const unsigned mine = node_of(p, l);
+	enum reason why = p->node[mine].typed ? REASON_ATTRIBUTES : concurrent(p, mine);
+
+	return (!why || why == REASON_UNPROVEN_KERNEL) &&
+	       (!p->policy->may_chain || p->policy->may_chain(p->policy->arg, l, op));
+}
+
+static bool follows(void *arg, const struct launch *first, const struct launch *second)
+{
+	const struct plan *p = arg;
+
+	return dag_before(p->dag, node_of(p, first), node_of(p, second));
 }
 
 /* A group with one surviving output may write shared memory; what nobody sees lies elsewhere. */
@@ -148,7 +166,9 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .verdict = verdict,
 				       .done = done,
 				       .chains = policy->chains,
-				       .larger = policy->larger};
+				       .larger = policy->larger,
+				       .may_chain = may_chain,
+				       .follows = d->linear ? NULL : follows};
 	struct seq *s = seq_new(&seq);
 	struct seq_out out;
 	int rc = -1;

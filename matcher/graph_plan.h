@@ -48,8 +48,8 @@ struct graph_policy {
 			       const struct graph_dead *dead);
 	/* Every group that completed, once. */
 	void (*done)(void *arg, const struct group *g, const unsigned *node, enum reason why);
-	bool chains,
-		larger; /* as there: chains are reported, and are for the caller to make nodes of */
+	bool chains, larger; /* as there; a chain that is to be fused is said by `done` */
+	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
 };
 
 /* d: of the nodes' edges. 0, or -1 if out of memory. */

@@ -56,6 +56,9 @@ struct seq_policy {
 	bool chains, larger;
 	/* May this launch be a member of a chain? NULL: wherever it can be. */
 	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
+	/* Does the second surely run after the first, so that both can be in one chain? NULL: yes,
+	 * launches of a stream do. */
+	bool (*follows)(void *arg, const struct launch *first, const struct launch *second);
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };

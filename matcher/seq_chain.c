@@ -303,6 +303,15 @@ static bool ends_before(const struct chain *c, const struct seq_member *m)
 	return chain_unit_ends(all, c->n, &m->m.op);
 }
 
+/* Is each of them surely behind the one before? */
+static bool in_order(const struct seq *s, struct seq_member *const *m, unsigned n)
+{
+	for (unsigned i = 1; i < n && s->policy.follows; i++)
+		if (!s->policy.follows(s->policy.arg, &m[i - 1]->m.launch, &m[i]->m.launch))
+			return false;
+	return true;
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -318,7 +327,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 
 	if (!n || ends_before(a, m) || (b && ends_before(b, m)) ||
 	    first->priority != l->priority || first->device != l->device ||
-	    (b && b->member[0]->m.launch.priority != l->priority) ||
+	    (b && b->member[0]->m.launch.priority != l->priority) || !in_order(s, all, n) ||
 	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
 	    traffic >= apart)
 		return false;

@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "matcher/dead.h"
+#include "matcher/row_pick.h"
+#include "matcher/sig.h"
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/window_chain.h"
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
 {
@@ -36,6 +39,20 @@ static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
 	*list = more;
 	*room = want;
 	return true;
+}
+
+/* One of a known family whose spelling nobody knows would be in the way of the others: nothing can
+ * find it out. */
+static bool may_chain(void *arg, const struct launch *l, const struct op *op)
+{
+	const struct site *site;
+	struct row_pick p;
+
+	site = verdict_site_find(key_noted(l, op));
+	if (site && site->lone)
+		return false;
+	return row_pick_known(op, l, &p) ||
+	       (process.config.opt.probe && l->kernel->decoder == &sig_decoder);
 }
 
 static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
@@ -208,11 +225,16 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	why = judge(g, o, &v);
 	if (why == REASON_NO_VERDICT)
 		w->waits |= !v || verdict_state(v) != VERDICT_REJECTED;
+	state = v ? verdict_state(v) : VERDICT_NEW;
+	if (!why && state == VERDICT_REJECTED)
+		why = v->why;
+	if (g->row && (why == REASON_NO_KERNEL ||
+		       (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED))) {
+		window_chain_leave(g); /* perhaps something comes of the others */
+		w->again = true;
+	}
 	if (why)
 		return why;
-	state = verdict_state(v);
-	if (state == VERDICT_REJECTED)
-		return v->why;
 	note_verdict(w, v, g->rows);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;
@@ -298,7 +320,8 @@ int graph_match(struct graph_work *w)
 					    .enabled = enabled,
 					    .verdict = verdict,
 					    .done = done,
-					    .chains = process.config.opt.generated};
+					    .chains = process.config.opt.generated,
+					    .may_chain = may_chain};
 	const char *why;
 
 	if (report_listing() || record_on)

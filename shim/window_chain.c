@@ -98,8 +98,7 @@ bool window_chain_recall(const struct window *w, const struct site *s)
 	       process.config.opt.verify != VERIFY_ALWAYS && !judge_wants_check(v);
 }
 
-/* Nothing comes of it: chains end before its last member from now on. */
-static void leave_alone(const struct group *g)
+void window_chain_leave(const struct group *g)
 {
 	const struct member *last = g->member[g->nmember - 1];
 	struct site *s = verdict_site(key_noted(&last->launch, &last->op));
@@ -123,7 +122,7 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	if (why == REASON_NO_KERNEL || (v && verdict_state(v) == VERDICT_REJECTED)) {
 		why = why ? why : v->why;
 		if (why != REASON_NOT_COMPILED) /* no fault of the last member */
-			leave_alone(g);
+			window_chain_leave(g);
 		return why;
 	}
 	if (!v)

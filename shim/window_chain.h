@@ -25,4 +25,7 @@ bool window_chain_recall(const struct window *w, const struct site *s);
  * of the program's own launches. */
 CUresult window_chains(struct window *w, const struct seq_out *out);
 
+/* Nothing comes of the group: chains end before its last member from now on. */
+void window_chain_leave(const struct group *g);
+
 #endif

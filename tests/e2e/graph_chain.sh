@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Chains in CUDA graphs: (a + b) * s + c in three kernels becomes one, in every habit that programs have, and what
+# the first two leave is not stored where the graph shows that nobody sees it.
+. "$(dirname "$0")/lib.sh"
+export AUTOFUSE_SUMMARY=no AUTOFUSE_GRAPHS=on AUTOFUSE_CONFIG=$AF_TESTS/apps/graph_chain.ini
+[ "$AF_BACKEND" = soft ] && export AUTOFUSE_NVRTC=$AF_BUILD/softgpu
+report=$AF_TMP/report
+app=$APPS/graph_chain
+launches=300
+graph() { field "$report" "graphs/$1"; }
+first() { graph "execs/0/$1"; }
+run() { AUTOFUSE_REPORT=$report shim "$app" "$@" >"$AF_TMP/got"; }
+alike() { # what the program gave under the shim, and without
+	"$app" "$@" | cmp -s - "$AF_TMP/got"
+}
+# Evidence and images come in the background, and stay: until the graph is fused as it will be.
+chain_learns() { # GROUPS STORES ARGUMENTS...
+	local i groups=$1 stores=$2
+	shift 2
+	for ((i = 0; i < 40; i++)); do
+		run "$@" && alike "$@" || return
+		[ "$(first groups) $(first stores_dropped)" = "$groups $stores" ] && return
+		probes_over
+		sleep 0.3
+	done
+	echo "# $(first groups) groups, $(first stores_dropped) stores: $(first rejected)"
+	return 1
+}
+if ! ldconfig -p 2>/dev/null | grep -q libnvrtc && [ -z "${AUTOFUSE_NVRTC:-}" ] && ! ls /usr/local/cuda*/lib64/libnvrtc.so.1? >/dev/null 2>&1; then
+	skip "chains in graphs" "no NVRTC here"
+	finish
+	exit
+fi
+
+ok "the chain learns to fuse, without what nobody sees" chain_learns 1 2 capture int $launches
+for habit in capture explicit update params; do
+	AUTOFUSE_GRAPHS=always AUTOFUSE_VERIFY=off run $habit int $launches
+	ok "$habit: same memory after every launch" alike $habit int $launches
+	ok "$habit: one group" same 1 "$(first groups)"
+	ok "$habit: two nodes less" same 2 $(($(first nodes) - $(first nodes_fused)))
+	ok "$habit: two stores less" same 2 "$(first stores_dropped)"
+	ok "$habit: of all their bytes" same $((2 * 4000)) "$(first bytes_dropped)"
+	ok "$habit: most launches were fused" bigger "$(first fused)" $((launches / 2))
+done
+# What is handed on is copied away before it is overwritten; or nothing overwrites it.
+ok "read before: one store is left out" chain_learns 1 1 capture int $launches read
+ok "kept: none is" chain_learns 1 0 capture int $launches kept
+AUTOFUSE_STORES=all run capture int $launches
+ok "stores = all: same memory" alike capture int $launches
+ok "stores = all: fused, and nothing left out" same "1 0" "$(first groups) $(first stores_dropped)"
+
+# A member is edited: from then on the chain is another one, of two.
+edit_learns() {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		AUTOFUSE_GRAPHS=always run edit int $launches && alike edit int $launches || return
+		[ "$(first fused)" -gt $((launches * 3 / 4)) ] && return
+		sleep 0.3
+	done
+	return 1
+}
+ok "edit: same memory, and fused again after it" edit_learns
+
+AUTOFUSE_VERIFY=always run capture int $launches
+ok "verify = always: same memory" alike capture int $launches
+ok "verify = always: checked, not fused" same "0 1" "$(first fused) $(($(first checked) > 2))"
+ok "verify = always: nothing was found" same 0 "$(graph execs/0/rejected/quarantined)"
+AUTOFUSE_SAMPLE_EVERY=20 run capture int $launches
+ok "sampling: same memory" alike capture int $launches
+ok "sampling: checked now and then" bigger "$(first checked)" 3
+ok "sampling: fused between" bigger "$(first fused)" $((launches / 2))
+AUTOFUSE_PATTERNS=-chain run capture int $launches
+ok "switched off: same memory" alike capture int $launches
+ok "switched off: and that is the reason" same "0 1" "$(first fused) $(first rejected/disabled)"
+AUTOFUSE_GENERATED=0 run capture int $launches
+ok "without generated kernels: same memory" alike capture int $launches
+ok "without generated kernels: nothing begins a group" same 1 "$(graph left_alone/no-candidate)"
+
+# As many kernels as there are chains, all in one graph: evidence for all of them comes within a few launches.
+ok "many chains: all learn to fuse" chain_learns 20 0 capture int $launches kept 20
+verdicts=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["verdicts"]))' "$report")
+ok "many chains: with verdicts of their own" bigger "$verdicts" 12
+echo "# $verdicts verdicts"
+ok "many chains: within a few launches" bigger 20 "$(first launches_before)"
+
+# What `autofuse plan` says of the recorded graph is what was done.
+AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off run explicit int $launches
+ok "recording: same memory" alike explicit int $launches
+groups() { python3 -c 'import json, sys; print(*[(g["pattern"], g["nodes"], g["fused"], g.get("stores_dropped")) for g in eval("json.load(open(sys.argv[1]))" + sys.argv[2])])' "$@"; }
+"$AUTOFUSE_COMMAND" plan --json "$AF_TMP/rec" >"$AF_TMP/plan"
+ok "recording: planned as it was done" same "('chain', [0, 1, 2], True, 2)" "$(groups "$AF_TMP/plan" '["graphs"]["groups"]')"
+ok "recording: and done as planned" same "$(groups "$AF_TMP/plan" '["graphs"]["groups"]')" \
+	"$(groups "$report" '["graphs"]["execs"][0]["listed"]')"
+finish
