@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request: one JSON object (shim/probe.h) into struct probe. */
+#include "shim/probe_child_request.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -13,7 +15,6 @@
 #include <xxhash.h>
 
 #include "shim/probe_child_chain.h"
-#include "shim/probe_child_request.h"
 
 static bool bad(struct probe *p, const char *what)
 {
