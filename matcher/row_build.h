@@ -26,5 +26,7 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 
 /* Can the op be said at all? A cheap no for most that cannot. */
 bool row_op_known(const struct op *op);
+/* Opcodes, one bit each, of which some ops can. */
+uint64_t row_op_codes(void);
 
 #endif

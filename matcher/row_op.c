@@ -35,16 +35,22 @@ enum dtype row_op_math(const struct op *op)
 	return widest;
 }
 
+uint64_t row_op_codes(void)
+{
+	/* Of rope nothing says which elements are a pair. */
+	const uint64_t none = (uint64_t)1 << OP_opaque | (uint64_t)1 << OP_rope |
+			      (uint64_t)1 << OP_arange | (uint64_t)1 << OP_gather |
+			      (uint64_t)1 << OP_scatter | (uint64_t)1 << OP_touch,
+		       all = UINT64_MAX >> (64 - (unsigned)OP_COUNT);
+
+	return all & ~none;
+}
+
 bool row_op_known(const struct op *op)
 {
-	switch (op->code) {
-	case OP_opaque:
-	case OP_rope: /* nothing says which elements are a pair */
-	case OP_arange:
-	case OP_gather:
-	case OP_scatter:
-	case OP_touch:
+	if (!(row_op_codes() >> op->code & 1))
 		return false;
+	switch (op->code) {
 	case OP_silu_mul: /* nor where the halves of a row are */
 		return op_operand(op, ROLE_in1) && op_operand(op, ROLE_out);
 	case OP_rmsnorm:

@@ -162,7 +162,7 @@ static void tell_chains(struct seq *s, const struct launch *l, const struct op *
 void seq_launch(struct seq *s, const struct launch *l, const struct op *op, struct seq_out *out)
 {
 	const uint32_t begins = op->code == OP_opaque ? 0 : s->begins[op->code];
-	const bool link = s->chains && chains_want(l, op);
+	const bool link = s->chains && chains_want(s, l, op);
 	struct seq_member *m = NULL;
 	match_set waiting = 0;
 

@@ -54,6 +54,8 @@ struct seq_policy {
 	 * `larger`: chains are preferred to patterns, for which nothing is looked then.
 	 */
 	bool chains, larger;
+	/* May this launch be a member of a chain? NULL: wherever it can be. */
+	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };
@@ -91,8 +93,8 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
  */
 void seq_barrier(struct seq *s, enum reason why, struct seq_out *out);
 
-/* [lo, hi) was freed or handed out again: matches that lean on it and hold nothing are forgotten.
- */
+/* [lo, hi) is freed or handed out again: matches that lean on it and hold nothing are forgotten,
+ * chains end. */
 void seq_forget(struct seq *s, struct range r);
 
 unsigned seq_held(const struct seq *s); /* launches now held */

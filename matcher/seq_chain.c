@@ -90,9 +90,10 @@ void chains_free(struct seq *s)
 	s->chains = NULL;
 }
 
-bool chains_want(const struct launch *l, const struct op *op)
+bool chains_want(const struct seq *s, const struct launch *l, const struct op *op)
 {
-	return LAUNCH_PLAIN(l->attrs) && row_op_known(op);
+	return LAUNCH_PLAIN(l->attrs) && row_op_known(op) &&
+	       (!s->policy.may_chain || s->policy.may_chain(s->policy.arg, l, op));
 }
 
 /* What stands against the complete chain. */
@@ -440,7 +441,7 @@ void chains_forget(struct seq *s, struct range r)
 		const struct reach freed = {.n = 1, .range = {r}};
 
 		if (!s->chains->chain[i].holding && touches(&s->chains->chain[i], &freed))
-			forget(s, i);
+			end(s, i);
 	}
 }
 

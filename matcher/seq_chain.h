@@ -24,7 +24,7 @@ void chains_out(const struct seq *s, struct seq_out *out);
 unsigned chains_open(const struct seq *s);
 
 /* Could the launch be a member of one? */
-bool chains_want(const struct launch *l, const struct op *op);
+bool chains_want(const struct seq *s, const struct launch *l, const struct op *op);
 /* The launch comes: it ends what it conflicts with and joins or begins a chain. m: NULL where it
  * cannot be a member. True if it is in a chain with others now. */
 bool chains_launch(struct seq *s, const struct launch *l, const struct op *op,
@@ -35,7 +35,7 @@ void chains_end(struct seq *s);
 void chains_claim(struct seq *s, const struct group *g);
 /* Are all its members in one chain? */
 bool chains_have(const struct seq *s, const struct group *g);
-/* Memory was freed: chains that touch it are forgotten. */
+/* Memory is freed: chains that touch it and hold nothing end. */
 void chains_forget(struct seq *s, struct range r);
 
 #endif

@@ -9,6 +9,7 @@
 #define AF_SHIM_CACHE_H
 
 #include <stdbool.h>
+#include <string.h>
 #include "matcher/key.h"
 #include "matcher/reason.h"
 #include "matcher/row_pick.h"
@@ -34,6 +35,12 @@ struct cache_record {
 	char candidate[CACHE_CANDIDATE_MAX];
 	char detail[160]; /* for people: pattern, kernels, or what went wrong; no newline */
 };
+
+/* Is it of a chain? */
+static inline bool cache_of_chain(const struct cache_record *r)
+{
+	return strchr(r->candidate, '+') != NULL;
+}
 
 /* dir: the cache option ("" for the default place, "none" for no cache). 0, or -1 with the cache
  * off. Creates the directory (0700) if needed. build: fused_build_id. */

@@ -129,28 +129,53 @@ bool check_ready(const struct ours *o, const struct member *m)
 	return a && reads && !__atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
 }
 
+/* The arena is c's, if there is one and no other check has it. */
+static bool claim(struct check *c, struct arena *a)
+{
+	int idle = 0;
+
+	memset(c, 0, sizeof(*c));
+	if (!a || !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
+					       __ATOMIC_RELAXED))
+		return false;
+	if (!a->bytes) { /* given back between the look and the claim */
+		__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
+		return false;
+	}
+	c->arena = a;
+	return true;
+}
+
 bool check_begin(struct check *c, const struct ours *o, CUstream stream, const struct member *m)
 {
 	unsigned reads;
 	struct arena *a = arena_for(o, m, &reads);
 	uint64_t share;
-	int idle = 0;
 
-	if (!a || !reads ||
-	    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
+	if (!reads || !claim(c, a))
 		return false;
-	memset(c, 0, sizeof(*c));
-	c->arena = a;
-	if (!a->bytes) { /* given back between the look and the claim */
-		__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
-		c->arena = NULL;
-		return false;
-	}
 	share = a->bytes / 2 / reads - 2 * CHECK_ALIGN;
 	for (unsigned i = 0; i < m->op.noperand; i++)
 		if ((m->op.operand[i].access & ACCESS_READ) &&
 		    !snapshot(c, o, stream, operand_range(&m->op.operand[i]), share)) {
+			check_cancel(c, o, stream);
+			return false;
+		}
+	return true;
+}
+
+bool check_begin_group(struct check *c, const struct ours *o, CUstream stream,
+		       const struct group *g)
+{
+	struct arena *a = arena_get(o, check_bytes(g) + (1 << 16));
+	struct range r[GROUP_MAX_SLOTS];
+	unsigned n;
+
+	if (!claim(c, a))
+		return false;
+	n = check_copies(c, g, r);
+	for (unsigned i = 0; i < n; i++)
+		if (!snapshot(c, o, stream, r[i], a->bytes / 2 / n - 2 * CHECK_ALIGN)) {
 			check_cancel(c, o, stream);
 			return false;
 		}

@@ -38,6 +38,10 @@ bool check_ready(const struct ours *o, const struct member *m);
  */
 bool check_begin(struct check *c, const struct ours *o, CUstream stream, const struct member *m);
 
+/* The same for a group whose members are all held (a chain): whatever has to be copied is. */
+bool check_begin_group(struct check *c, const struct ours *o, CUstream stream,
+		       const struct group *g);
+
 /* Called before the last member is launched, with the complete group: copies what it overwrites.
  * False (and the check is over) if there is no room. */
 bool check_last(struct check *c, const struct ours *o, CUstream stream, const struct group *g);

@@ -4,6 +4,7 @@
 
 #include "matcher/decode.h"
 #include "matcher/key.h"
+#include "matcher/row_build.h"
 #include "matcher/seq.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
@@ -15,6 +16,7 @@
 #include "shim/times.h"
 #include "shim/verdict.h"
 #include "shim/window.h"
+#include "shim/window_chain.h"
 #include "shim/window_launch.h"
 
 enum {
@@ -146,8 +148,10 @@ static bool concerns(const struct kernel_rec *rec)
 	if (record_on || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return true;
 	if (!__atomic_load_n(&ops.member, __ATOMIC_ACQUIRE)) {
-		ops.begin = seq_beginners();
-		__atomic_store_n(&ops.member, seq_members(), __ATOMIC_RELEASE);
+		const uint64_t link = window_chains_on() ? row_op_codes() : 0;
+
+		ops.begin = seq_beginners() | link;
+		__atomic_store_n(&ops.member, seq_members() | link, __ATOMIC_RELEASE);
 	}
 	return mine & (__atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) ? ops.member : ops.begin);
 }

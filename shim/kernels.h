@@ -12,6 +12,7 @@ struct kernel_rec {
 	struct image *image; /* NULL if it was loaded before we saw loads */
 	uint64_t launches;   /* counted by the launch hooks, relaxed */
 	unsigned idle;       /* launches looked at since one began a group with a future; racy */
+	unsigned fruitless;  /* considered for chains since it was in one with a future; racy */
 	unsigned captured;   /* launches looked at while a capture was under way */
 	const void *handle;
 	bool told; /* where its image is was recorded; atomic */

@@ -161,7 +161,7 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 				most = t->pattern[p].rejected[r];
 				why = (enum reason)r;
 			}
-	if (most)
+	if (most && most >= t->checked)
 		snprintf(text, size, "none fused: %s (%s)", reason_word(why), reason_text(why));
 	else if (t->checked)
 		snprintf(text, size, "none fused, %llu checked", t->checked);

@@ -126,11 +126,13 @@ struct site {
 	uint64_t hash;
 	struct verdict *open; /* a verdict seen here that wanted a live check, or NULL */
 	unsigned begins;      /* matches that began here */
-	uint64_t hints;  /* bit n: number n (modulo 64) wants a check, an earlier process says */
-	bool expected;   /* a group with a usable verdict has begun here (this run or before) */
-	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
-	unsigned misses; /* held launches in a row that were sent on unfused */
-	unsigned skip;   /* do not hold the next so many */
+	uint64_t hints; /* bit n: number n (modulo 64) wants a check, an earlier process says */
+	bool expected;  /* a group with a usable verdict has begun here (this run or before) */
+	struct verdict *chain; /* of the last chain that began here and was not refused, or NULL */
+	bool lone;             /* chains end before it: one that it was the end of was refused */
+	bool vetted;           /* a usable verdict covers this launch: its extents were probed */
+	unsigned misses;       /* held launches in a row that were sent on unfused */
+	unsigned skip;         /* do not hold the next so many */
 };
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */

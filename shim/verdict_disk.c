@@ -49,14 +49,15 @@ static void load_record(void *arg, const struct cache_record *r)
 
 		if (s)
 			s->vetted = true;
-		if (s && i == 0)
+		if (s && i == 0 && !cache_of_chain(r))
 			s->expected = true;
 	}
 	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {
 		struct site *s = verdict_site(r->site[0]);
 
 		disk.foreseen = FORESEEN_CHECKS;
-		if (s)
+		/* A chain is held when it is checked: which one it is shows by then. */
+		if (s && !cache_of_chain(r))
 			s->hints |= UINT64_C(1) << (r->at ? r->at : 1) % 64;
 	}
 }

@@ -8,7 +8,7 @@
 #include "shim/generated.h"
 #include "shim/graph.h"
 #include "shim/report.h"
-#include "shim/window_state.h"
+#include "shim/window_chain.h"
 
 unsigned window_watch;
 unsigned window_waiting;
@@ -94,6 +94,7 @@ static bool fill(struct window *w, const struct ours *o, CUstream stream, enum s
 			kind = STREAM_NONBLOCKING;
 	}
 	policy.arg = w;
+	policy.chains = window_chains_on();
 	w->seq = seq_new(&policy);
 	if (!w->seq)
 		return false;

@@ -3,7 +3,7 @@
 #include "shim/window_launch.h"
 
 #include "shim/report.h"
-#include "shim/window_state.h"
+#include "shim/window_chain.h"
 
 enum { CHECK_LAUNCHES = 64 };
 
@@ -88,6 +88,10 @@ static void drain_but(struct window *w, uint64_t index)
 	struct seq_out out;
 
 	seq_barrier(w->seq, REASON_BARRIER, &out);
+	for (unsigned i = 0; i < out.nchain; i++)
+		for (unsigned k = 0; k < out.chain[i]->nmember; k++)
+			if (out.chain[i]->member[k]->launch.index != index)
+				window_submit(w, &out.chain[i]->member[k], 1);
 	for (unsigned i = 0; i < out.nflush; i++)
 		if (out.flush[i]->launch.index != index)
 			window_submit(w, &out.flush[i], 1);
@@ -135,8 +139,10 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	w->verdict = NULL;
 	w->want_check = w->finish_check = false;
 	seq_launch(w->seq, l, op, &out);
-	r = window_submit(w, out.flush, out.nflush);
-	if (!r && out.nflush)
+	r = window_chains(w, &out);
+	if (!r)
+		r = window_submit(w, out.flush, out.nflush);
+	if (!r && (out.nflush || out.nchain))
 		r = window_frees(w);
 	if (r)
 		drain_but(w, l->index);

@@ -15,47 +15,57 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "matcher/dead.h"
 #include "matcher/decode.h"
 #include "matcher/key.h"
+#include "shim/judge.h"
 #include "shim/kernels.h"
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/window_chain.h"
 #include "shim/window_launch.h"
-#include "shim/window_state.h"
 
 enum {
-	SLOTS = 1024,     /* a power of two */
-	PARAMS_MAX = 512, /* bytes of parameters of all members */
+	SLOTS = 1024,         /* a power of two */
+	RUN_PARAMS = 8 << 10, /* bytes of parameters of all members */
 };
 
-/* Launches that followed each other: the beginning of groups, or a whole one. */
-struct trail {
-	unsigned n;
-	struct launch launch[GROUP_MAX_MEMBERS]; /* params point into `params` */
-	uint8_t params[PARAMS_MAX];
-};
-
-struct entry {
-	struct trail trail;
-	struct site *site; /* where the group begins */
-	/* Of a whole group; NULL for a beginning. */
+/* A whole group: what was sent for it. */
+struct whole {
 	struct verdict *verdict;
-	struct standin standin;
-	uint64_t events; /* memory_events() when its memory was last asked about */
+	struct standin *standin; /* cut off behind its parameters */
+	uint64_t events;         /* memory_events() when its memory was last asked about */
 	unsigned nrange, surviving;
-	struct range range[GROUP_MAX_OPERANDS];
+	struct range range[GROUP_MAX_SLOTS];
+};
+
+/* A launch behind others (`parent`, if that still is what it was): with them it begins groups, or
+ * is a whole one. */
+struct entry {
+	uint64_t serial; /* which trail it is; entries are used again for others */
+	const struct entry *parent;
+	uint64_t parent_serial;
+	struct launch launch; /* params are its own */
+	uint8_t *params;
+	uint32_t room;
+	struct site *site;   /* where the groups begin */
+	bool pattern, chain; /* there are such groups */
+	struct whole *whole; /* NULL: it only begins some */
 };
 
 struct memo {
-	uint64_t hash;    /* of the launches now held */
-	struct trail run; /* them; run.n = the window's nrun */
+	uint64_t serials;
+	/* The launches now held: as many as the window's nrun. */
+	const struct entry *at; /* the last of them */
+	uint64_t hash;
+	struct launch run[GROUP_MAX_MEMBERS];
+	uint8_t params[RUN_PARAMS]; /* theirs */
+	uint32_t used;              /* bytes of that */
 	struct entry *slot[SLOTS];
 };
 
-/* Of a trail with the hash h (0: empty) and one launch more. */
+/* Of launches with the hash h (0: none) and one more. */
 static uint64_t hash_of(uint64_t h, const struct launch *l)
 {
 	return XXH3_64bits_withSeed(l->params, l->kernel->param_bytes,
@@ -75,51 +85,72 @@ static bool same(const struct launch *a, const struct launch *b)
 	       !memcmp(a->params, b->params, a->kernel->param_bytes);
 }
 
-/* Is t the run and then l? */
-static bool follows(const struct trail *t, const struct trail *run, const struct launch *l)
+/* Is e that launch, behind what is held? */
+static bool follows(const struct entry *e, const struct entry *at, const struct launch *l)
 {
-	if (t->n != run->n + 1)
-		return false;
-	for (unsigned i = 0; i < run->n; i++)
-		if (!same(&t->launch[i], &run->launch[i]))
-			return false;
-	return same(&t->launch[run->n], l);
+	return e && e->parent == at && (!at || e->parent_serial == at->serial) &&
+	       same(&e->launch, l);
 }
 
-/* False if it has no room. */
-static bool extend(struct trail *t, const struct launch *l)
+static void free_whole(struct entry *e)
 {
-	uint32_t bytes = l->kernel->param_bytes;
-	const struct launch *last = t->n ? &t->launch[t->n - 1] : NULL;
-	uint8_t *at = last ? (uint8_t *)last->params + last->kernel->param_bytes : t->params;
-
-	if (t->n == GROUP_MAX_MEMBERS || bytes > (size_t)(t->params + sizeof(t->params) - at))
-		return false;
-	t->launch[t->n] = *l;
-	t->launch[t->n++].params = memcpy(at, l->params, bytes);
-	return true;
+	if (e->whole)
+		free(e->whole->standin);
+	free(e->whole);
+	e->whole = NULL;
 }
 
-/* The entry for those launches, made if missing; NULL if out of memory or room. */
-static struct entry *entry_for(struct memo *m, const struct group *g, unsigned n)
+/* The entry for that launch behind `parent`, made if missing; NULL if out of memory. */
+static struct entry *entry_for(struct memo *m, const struct entry *parent, uint64_t h,
+			       const struct launch *l)
 {
-	struct entry **at, *e;
-	uint64_t h = 0;
+	struct entry **at = slot_of(m, h), *e = *at;
+	const uint32_t bytes = l->kernel->param_bytes;
 
-	for (unsigned i = 0; i < n; i++)
-		h = hash_of(h, &g->member[i]->launch);
-	at = slot_of(m, h);
-	if (!*at && !(*at = malloc(sizeof(**at))))
+	if (follows(e, parent, l))
+		return e;
+	if (!e && !(e = *at = calloc(1, sizeof(*e))))
 		return NULL;
-	e = *at;
-	e->trail.n = 0;
-	for (unsigned i = 0; i < n; i++)
-		if (!extend(&e->trail, &g->member[i]->launch)) {
-			e->trail.n = 0;
+	e->serial = ++m->serials;
+	free_whole(e);
+	e->parent = parent;
+	e->parent_serial = parent ? parent->serial : 0;
+	e->pattern = e->chain = false;
+	if (bytes > e->room) {
+		uint8_t *more = realloc(e->params, bytes);
+
+		if (!more) {
+			memset(&e->launch, 0, sizeof(e->launch)); /* no launch is like this */
 			return NULL;
 		}
-	e->verdict = NULL;
+		e->params = more;
+		e->room = bytes;
+	}
+	e->launch = *l;
+	e->launch.params = memcpy(e->params, l->params, bytes);
 	return e;
+}
+
+/* The group's memory, to be asked about again, and what was sent. */
+static struct whole *whole_of(const struct group *g, struct verdict *v, const struct standin *s)
+{
+	struct group_slot slot[GROUP_MAX_SLOTS];
+	const size_t bytes = offsetof(struct standin, params) + s->param_bytes;
+	struct whole *x = calloc(1, sizeof(*x));
+
+	if (!x || !(x->standin = malloc(bytes))) {
+		free(x);
+		return NULL;
+	}
+	memcpy(x->standin, s, bytes);
+	x->verdict = v;
+	x->events = memory_events();
+	x->surviving =
+		group_surviving(g); /* dropped ones are where nobody else may look, as before */
+	x->nrange = group_slots(g, slot);
+	for (unsigned i = 0; i < x->nrange; i++)
+		x->range[i] = slot[i].range;
+	return x;
 }
 
 void window_remember(struct window *w, const struct group *g, struct verdict *v,
@@ -128,34 +159,38 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	const struct member *first = g->member[0];
 	struct site *site = verdict_site(key_noted(&first->launch, &first->op));
 	struct entry *e = NULL;
+	uint64_t h = 0;
 
 	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i]->launch.index != first->launch.index + i)
 			return;
 	if (record_on || !site || (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
 		return;
-	for (unsigned n = 1; n <= group_size(g); n++) {
-		e = entry_for(w->memo, g, n);
+	for (unsigned i = 0; i < group_size(g); i++) {
+		h = hash_of(h, &g->member[i]->launch);
+		e = entry_for(w->memo, e, h, &g->member[i]->launch);
 		if (!e)
 			return;
 		e->site = site;
+		e->pattern |= !g->row;
+		e->chain |= g->row != NULL;
+		/* The planner went on from here: so shall this. */
+		free_whole(e);
 	}
-	if (!e)
-		return;
-	e->verdict = v;
-	e->standin = *s;
-	e->events = memory_events();
-	e->surviving = dead_count(g); /* where nobody else may look, as before */
-	for (e->nrange = 0; e->nrange < g->nbound; e->nrange++) {
-		e->range[e->nrange] = bound_range(g, &g->bound[e->nrange]);
-		e->surviving += (g->bound[e->nrange].use & BOUND_WRITE) != 0;
-	}
+	e->whole = whole_of(g, v, s);
 }
 
 void window_forget_all(struct window *w)
 {
-	for (unsigned i = 0; w->memo && i < SLOTS; i++)
-		free(w->memo->slot[i]);
+	for (unsigned i = 0; w->memo && i < SLOTS; i++) {
+		struct entry *e = w->memo->slot[i];
+
+		if (!e)
+			continue;
+		free_whole(e);
+		free(e->params);
+		free(e);
+	}
 	free(w->memo);
 	w->memo = NULL;
 }
@@ -166,7 +201,7 @@ void window_settle(struct window *w)
 
 	w->nrun = 0;
 	for (unsigned i = 0; i < n; i++) {
-		struct member m = {.launch = w->memo->run.launch[i]};
+		struct member m = {.launch = w->memo->run[i]};
 		const struct member *one = &m;
 		struct seq_out out;
 		CUresult r;
@@ -177,7 +212,9 @@ void window_settle(struct window *w)
 		decode_launch(&m.launch, &m.op);
 		w->finish_check = false;
 		seq_launch(w->seq, &m.launch, &m.op, &out);
-		r = window_submit(w, out.flush, out.nflush);
+		r = window_chains(w, &out);
+		if (!r)
+			r = window_submit(w, out.flush, out.nflush);
 		if (!r && out.act == SEQ_FUSE) /* its earlier members are the planner's no longer */
 			r = window_submit(w, out.group->member, group_size(out.group) - 1u);
 		if (!r && out.act != SEQ_HOLD)
@@ -185,69 +222,88 @@ void window_settle(struct window *w)
 		w->pending = w->pending ? w->pending : r;
 		w->want_check = false;
 	}
-	if (n)
-		w->memo->run.n = 0;
 }
 
 /* Is the group's memory what it was, for all that was allocated and freed meanwhile? */
-static bool memory_stands(const struct window *w, struct entry *e)
+static bool memory_stands(const struct window *w, struct whole *x)
 {
 	uint64_t events = memory_events();
 
-	if (e->events == events)
+	if (x->events == events)
 		return true;
-	for (unsigned i = 0; i < e->nrange; i++)
-		if (memory_check(e->range[i], w->ours->device, (int)e->surviving))
+	for (unsigned i = 0; i < x->nrange; i++)
+		if (memory_check(x->range[i], w->ours->device, (int)x->surviving))
 			return false;
-	e->events = events;
+	x->events = events;
 	return true;
 }
 
-static bool hold(struct window *w, uint64_t h, const struct launch *l)
+static bool hold(struct window *w, const struct entry *e, uint64_t h, const struct launch *l)
 {
 	struct memo *m = w->memo;
+	const uint32_t bytes = l->kernel->param_bytes;
 
-	if (!extend(&m->run, l))
+	if (w->nrun == GROUP_MAX_MEMBERS || bytes > RUN_PARAMS - m->used)
 		return false;
+	m->run[w->nrun] = *l;
+	m->run[w->nrun++].params = memcpy(m->params + m->used, l->params, bytes);
+	m->used += bytes;
 	m->hash = h;
-	w->nrun = m->run.n;
+	m->at = e;
 	window_holds(w);
+	return true;
+}
+
+/* The launch completes the group. */
+static bool fuse(struct window *w, const struct entry *e, const struct launch *l)
+{
+	struct whole *x = e->whole;
+	struct verdict *v = x->verdict;
+	uint64_t launch[GROUP_MAX_MEMBERS];
+
+	if (!window_may_refuse(w, v) || (v->chain && judge_wants_check(v)) ||
+	    !memory_stands(w, x) || !window_send_fused(w, v, x->standin))
+		return false;
+	for (unsigned i = 0; i < w->nrun; i++)
+		launch[i] = w->memo->run[i].index;
+	launch[w->nrun] = l->index;
+	__atomic_fetch_add(&report_counts.completed, w->nrun, __ATOMIC_RELAXED);
+	report_fused(v->pattern, launch, w->nrun + 1);
+	e->site->begins++;
+	kernels_promise(w->memo->run[0].kernel);
+	if (v->chain)
+		e->site->misses = e->site->skip = 0;
+	else
+		window_seen(e->site, v);
+	w->nrun = 0;
 	return true;
 }
 
 /* Lock held. */
 static bool recall(struct window *w, const struct launch *l)
 {
-	uint64_t launch[GROUP_MAX_MEMBERS], h;
 	struct memo *m = w->memo;
-	struct entry *e;
+	const struct entry *e;
+	uint64_t h;
 
 	if (!w->used || w->pending || !m)
 		return false;
 	if (!w->nrun) {
 		if (w->nfree || w->check.arena || seq_waiting(w->seq))
 			return false;
-		m->hash = 0;
-		m->run.n = 0;
+		m->hash = m->used = 0;
+		m->at = NULL;
 	}
 	h = hash_of(m->hash, l);
 	e = *slot_of(m, h);
-	if (!e || !follows(&e->trail, &m->run, l))
+	if (!follows(e, m->at, l))
 		return false;
-	if (!e->verdict) /* the site begins matches only where the first launch is */
-		return (w->nrun || window_may_recall(w, e->site)) && hold(w, h, l);
-	if (!w->nrun || !window_may_refuse(w, e->verdict) || !memory_stands(w, e) ||
-	    !window_send_fused(w, e->verdict, &e->standin))
-		return false;
-	for (unsigned i = 0; i < w->nrun; i++)
-		launch[i] = m->run.launch[i].index;
-	launch[w->nrun] = l->index;
-	report_fused(e->verdict->pattern, launch, w->nrun + 1);
-	e->site->begins++;
-	kernels_promise(m->run.launch[0].kernel);
-	window_seen(e->site, e->verdict);
-	w->nrun = m->run.n = 0;
-	return true;
+	if (w->nrun && e->whole)
+		return fuse(w, e, l);
+	/* The site begins matches only where the first launch is. */
+	return (w->nrun || (e->pattern && window_may_recall(w, e->site)) ||
+		(e->chain && window_holding(w) && window_chain_recall(w, e->site))) &&
+	       hold(w, e, h, l);
 }
 
 bool window_recall(const struct own_launch *own, struct launch *l, CUresult *r)

@@ -7,7 +7,7 @@
 #include "shim/memory.h"
 #include "shim/process.h"
 #include "shim/report.h"
-#include "shim/window_state.h"
+#include "shim/window_chain.h"
 
 enum {
 	SHMEM_PLAIN = 48 << 10, /* dynamic shared memory that needs no opt-in attribute */
@@ -52,7 +52,7 @@ static bool check_now(const struct window *w, struct site *s, const struct membe
 }
 
 /* Is this a stream and a time at which launches can be held at all? */
-static bool holding(const struct window *w)
+bool window_holding(const struct window *w)
 {
 	return w->kind != STREAM_PER_THREAD && !process.launch_blocking && w->ours->ready &&
 	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on && control_on();
@@ -60,13 +60,13 @@ static bool holding(const struct window *w)
 
 bool window_may_recall(const struct window *w, const struct site *s)
 {
-	return holding(w) && s->expected && !s->skip && !s->open &&
+	return window_holding(w) && s->expected && !s->skip && !s->open &&
 	       process.config.opt.verify != VERIFY_ALWAYS;
 }
 
 bool window_may_refuse(const struct window *w, const struct verdict *v)
 {
-	return holding(w) && verdict_state(v) == VERDICT_USABLE;
+	return window_holding(w) && verdict_state(v) == VERDICT_USABLE;
 }
 
 void window_seen(struct site *s, struct verdict *v)
@@ -83,8 +83,10 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 	struct window *w = arg;
 	struct site *s;
 
-	if (!holding(w))
+	if (!window_holding(w))
 		return false;
+	if (p->nnode == 0)
+		return shape_proven(&m->launch) && window_chain_hold(w, m, node);
 	if (node)
 		return shape_proven(&m->launch);
 	s = verdict_site(key_noted(&m->launch, &m->op));
@@ -129,6 +131,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_PER_THREAD_STREAM;
 	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		return REASON_CAPTURE;
+	if (g->row)
+		return window_chain_verdict(w, g, all_held);
 	why = judge(g, w->ours, &v);
 	if (!v)
 		return why;
@@ -182,4 +186,5 @@ const struct seq_policy window_policy = {.may_hold = may_hold,
 					 .memory = memory,
 					 .enabled = enabled,
 					 .verdict = verdict,
-					 .done = done};
+					 .done = done,
+					 .may_chain = window_chain_may};

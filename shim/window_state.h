@@ -37,6 +37,7 @@ struct window {
 	/* Answers of the policy to the launch in hand. */
 	struct verdict *verdict; /* of the group just asked for */
 	bool want_check, finish_check;
+	bool cut; /* time ran out: what ends now might have gone on */
 	struct group
 		checked; /* with finish_check: the group, valid until the planner's next call */
 	/* Read without the lock. */
@@ -57,8 +58,12 @@ extern const struct seq_policy window_policy; /* .arg to be filled with the wind
  * error is returned; the caller decides whether a program's call reports it.
  */
 CUresult window_flush(struct window *w, enum reason why);
-/* Sends members in order; the first error ends it. */
+/* Sends members in order; the first error ends it. submit: they were held in vain. */
+CUresult window_send(struct window *w, const struct member *const *m, unsigned n);
 CUresult window_submit(struct window *w, const struct member *const *m, unsigned n);
+/* Makes the window's context current if it is not; true: window_leave has to undo that. */
+bool window_enter(const struct window *w);
+void window_leave(bool pushed);
 /* Launches the fused kernel of g. False: nothing was launched, send the members themselves. */
 bool window_fuse(struct window *w, const struct group *g);
 /* Issues the kept frees that nothing held touches any more. */
@@ -71,6 +76,8 @@ bool window_may_recall(const struct window *w, const struct site *s);
 bool window_may_refuse(const struct window *w, const struct verdict *v);
 /* A group of that verdict which began at s is complete. Lock held. */
 void window_seen(struct site *s, struct verdict *v);
+/* May launches be held on that stream now? */
+bool window_holding(const struct window *w);
 /* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.
  */
 bool window_send_fused(struct window *w, struct verdict *v, const struct standin *s);

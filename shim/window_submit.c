@@ -9,7 +9,7 @@
 #include "shim/process.h"
 #include "shim/report.h"
 #include "shim/times.h"
-#include "shim/window_state.h"
+#include "shim/window_chain.h"
 
 enum {
 	PARAMS_MAX = 128,
@@ -17,8 +17,7 @@ enum {
 	SKIP_SHIFT_MAX = 12,
 };
 
-/* Makes the window's context current if it is not; true if it must be popped again. */
-static bool enter(const struct window *w)
+bool window_enter(const struct window *w)
 {
 	CUcontext now = NULL;
 
@@ -26,7 +25,7 @@ static bool enter(const struct window *w)
 	       !real.cuCtxPushCurrent_v2(w->ours->ctx);
 }
 
-static void leave(bool pushed)
+void window_leave(bool pushed)
 {
 	CUcontext old;
 
@@ -66,14 +65,14 @@ static void missed(const struct member *m)
 	}
 }
 
-CUresult window_submit(struct window *w, const struct member *const *m, unsigned n)
+CUresult window_send(struct window *w, const struct member *const *m, unsigned n)
 {
 	CUresult r = CUDA_SUCCESS;
 	bool pushed;
 
 	if (!n)
 		return r;
-	pushed = enter(w);
+	pushed = window_enter(w);
 	for (unsigned i = 0; i < n && !r; i++) {
 		if (times_on)
 			times_before();
@@ -81,11 +80,19 @@ CUresult window_submit(struct window *w, const struct member *const *m, unsigned
 		if (times_on)
 			times_after_own(m[i]->launch.index);
 	}
-	leave(pushed);
-	missed(m[0]);
+	window_leave(pushed);
 	if (r)
 		log_info("a held launch failed (error %d); the next call on its stream reports it",
 			 r);
+	return r;
+}
+
+CUresult window_submit(struct window *w, const struct member *const *m, unsigned n)
+{
+	CUresult r = window_send(w, m, n);
+
+	if (n)
+		missed(m[0]);
 	return r;
 }
 
@@ -96,13 +103,13 @@ CUresult window_frees(struct window *w)
 
 	if (!w->nfree || seq_held(w->seq))
 		return first; /* the held launches may touch them */
-	pushed = enter(w);
+	pushed = window_enter(w);
 	for (unsigned i = 0; i < w->nfree; i++) {
 		CUresult r = real.cuMemFreeAsync(w->free_[i], w->stream);
 
 		first = first ? first : r;
 	}
-	leave(pushed);
+	window_leave(pushed);
 	w->nfree = 0;
 	return first;
 }
@@ -113,13 +120,17 @@ CUresult window_flush(struct window *w, enum reason why)
 	CUresult r, f;
 
 	window_settle(w);
+	w->cut = why == REASON_TIMER;
 	seq_barrier(w->seq, why, &out);
-	r = window_submit(w, out.flush, out.nflush);
+	r = window_chains(w, &out);
+	w->cut = false;
+	f = window_submit(w, out.flush, out.nflush);
+	r = r ? r : f;
 	if (w->check.arena) {
-		bool pushed = enter(w);
+		bool pushed = window_enter(w);
 
 		check_cancel(&w->check, w->ours, w->stream);
-		leave(pushed);
+		window_leave(pushed);
 	}
 	f = window_frees(w);
 	return r ? r : f;
@@ -145,7 +156,6 @@ bool window_send_fused(struct window *w, struct verdict *v, const struct standin
 		check_first_use(w->ours, w->stream, v);
 	__atomic_fetch_add(&report_counts.removed, v->nmember, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -170,6 +180,7 @@ bool window_fuse(struct window *w, const struct group *g)
 		times_after_group(g, &v->key, g->rows, false);
 	if (!sent)
 		return false;
+	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
 	window_remember(w, g, v, &s);
 	return true;
