@@ -35,8 +35,8 @@ struct packing {
 	bool failed;
 };
 
-/* Adds what statement s needs, and s, to the steps of the stage that began at `from`. Reductions have
- * been done by then. */
+/* Adds what statement s needs, and s, to the steps of the stage that began at `from`. Reductions
+ * have been done by then. */
 static void need(struct packing *k, unsigned from, uint8_t s)
 {
 	const struct row_stmt *st = &k->r->stmt[s];
@@ -95,8 +95,9 @@ static bool pack_statement(const struct row *r, unsigned i, struct eval_stmt *to
 				 .at = s->at,
 				 .from = s->arg[0] == ROW_NONE ? 0 : r->stmt[s->arg[0]].type};
 	memcpy(to->arg, s->arg, sizeof(to->arg));
-	return has((enum row_code)s->code, (enum dtype)s->type) && !s->shift && !(s->flags & ROW_DEAD) &&
-	       s->code != ROW_SHIFT && s->code != ROW_PAIR && s->code != ROW_CAT;
+	return has((enum row_code)s->code, (enum dtype)s->type) && !s->shift &&
+	       !(s->flags & ROW_DEAD) && s->code != ROW_SHIFT && s->code != ROW_PAIR &&
+	       s->code != ROW_CAT;
 }
 
 int eval_pack(const struct row *r, struct eval_program *p)
@@ -116,8 +117,8 @@ int eval_pack(const struct row *r, struct eval_program *p)
 
 		if (!row_operand_kept_whole(o))
 			return -1;
-		p->operand[i] = (struct eval_operand){
-			.addr = o->addr, .step = o->step, .width = o->width};
+		p->operand[i] =
+			(struct eval_operand){.addr = o->addr, .step = o->step, .width = o->width};
 		memcpy(p->operand[i].stride, o->stride, sizeof(p->operand[i].stride));
 	}
 	p->ndim = r->ndim;

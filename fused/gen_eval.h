@@ -29,8 +29,8 @@ int eval_pack(const struct row *r, struct eval_program *p);
 /* The order of a candidate for an order, and back. */
 struct row_order eval_row_order(const struct eval_order *o);
 
-/* The kernel's text for NVRTC, freed by the caller, or NULL. Grid: pairs, blocks of a pair; block: up
- * to EVAL_THREADS threads, one where threads take turns. */
+/* The kernel's text for NVRTC, freed by the caller, or NULL. Grid: pairs, blocks of a pair; block:
+ * up to EVAL_THREADS threads, one where threads take turns. */
 char *eval_text(void);
 
 #endif

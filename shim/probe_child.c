@@ -121,7 +121,8 @@ static bool known(struct probe *p)
 	if (experiment(p) || !cache_find(p->key, &r))
 		return false;
 	if (r.kind != CACHE_REJECT)
-		return !candidate_parse(r.candidate, &p->winner);
+		return p->chain ? probe_chain_parse(p, r.candidate)
+				: !candidate_parse(r.candidate, &p->winner);
 	if (r.why == REASON_CRASHED)
 		return false;
 	probe_fail(p, r.why, "%s", r.detail);
@@ -136,8 +137,10 @@ static void keep(const struct probe *p)
 	for (unsigned i = 0; i < p->nmember; i++)
 		r.site[i] = key_site(&p->member[i].m.launch, &p->member[i].m.op);
 	r.kind = p->why ? CACHE_REJECT : CACHE_PROBED;
-	if (!p->why)
+	if (!p->why && !p->chain)
 		candidate_name(&p->winner, r.candidate);
+	if (!p->why && p->chain && probe_chain_name(p, r.candidate, sizeof(r.candidate)) < 0)
+		return;
 	snprintf(r.detail, sizeof(r.detail), "%s", p->why ? p->detail : p->asked.pattern->name);
 	cache_put(&r);
 }
@@ -146,8 +149,9 @@ static void probe(struct probe *p)
 {
 	if (p->chain)
 		probe_chain(p);
-	else if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) && probe_behaviour(p) &&
-	    probe_scale(p) && probe_search(p) && probe_unscale(p) && probe_confirm(p))
+	else if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) &&
+		 probe_behaviour(p) && probe_scale(p) && probe_search(p) && probe_unscale(p) &&
+		 probe_confirm(p))
 		probe_time(p);
 }
 
@@ -179,8 +183,10 @@ static void prove(struct probe *p, json_t *request, int out)
 		lock = lock_key(p, path, sizeof(path));
 		if (!known(p)) {
 			probe(p);
-			/* A broken machine says nothing about the kernels. */
-			if (!experiment(p) && (p->why != REASON_NO_VERDICT || p->lasting))
+			/* A broken machine, or one without a compiler, says nothing about the
+			 * kernels. */
+			if (!experiment(p) && p->why != REASON_NOT_COMPILED &&
+			    (p->why != REASON_NO_VERDICT || p->lasting))
 				keep(p);
 		}
 		unlock_key(lock, path);

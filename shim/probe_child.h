@@ -64,8 +64,9 @@ struct probe {
 	unsigned nmember, nimage;
 	struct probe_member member[GROUP_MAX_MEMBERS];
 	struct probe_image image[GROUP_MAX_MEMBERS];
-	struct group asked; /* the group at the program's addresses; of a member by itself no pattern */
-	bool chain;         /* its members' picks are wanted, not a candidate */
+	struct group
+		asked; /* the group at the program's addresses; of a member by itself no pattern */
+	bool chain;    /* its members' picks are wanted, not a candidate */
 	struct probe_tools *tools; /* of a chain (probe_child_chain.h) */
 
 	/* The device. */

@@ -13,10 +13,10 @@ enum {
 	ALIGN = 512,                /* addresses keep their remainder by this */
 	ELEMENTS_SOFTGPU = 1 << 14, /* rows * cols to run at once, about */
 	ELEMENTS = 1 << 19,
-	ELEMENTS_SILU = 1 << 15, /* where each stands for itself */
+	ELEMENTS_SILU = 1 << 15,  /* where each stands for itself */
 	ELEMENTS_CHAIN = 1 << 16, /* all there are of 16 bits */
-	ELEMENTS_MAX = 1 << 25,  /* more are not probed at all */
-	MORE_BYTES = 256 << 20,  /* of an arena with more rows than the program has */
+	ELEMENTS_MAX = 1 << 25,   /* more are not probed at all */
+	MORE_BYTES = 256 << 20,   /* of an arena with more rows than the program has */
 };
 
 static void set_slot(uint8_t *params, const struct slot *s, uint64_t v)

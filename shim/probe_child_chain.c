@@ -60,7 +60,8 @@ static bool member(struct probe *p, unsigned i, struct probe *q)
 			return true;
 		}
 	solo_make(p, i, q);
-	ok = probe_arena_open(q) && probe_behaviour(q) && pick_search(q);
+	q->pick[0] = p->pick[i];
+	ok = probe_arena_open(q) && probe_behaviour(q) && (p->tools->known[i] || pick_search(q));
 	if (q->arena)
 		p->cu.cuMemFree_v2(q->arena);
 	p->pick[i] = q->pick[0];
@@ -122,6 +123,25 @@ int probe_chain_name(const struct probe *p, char *text, size_t size)
 	return (int)len;
 }
 
+bool probe_chain_parse(struct probe *p, const char *text)
+{
+	unsigned n = 0;
+
+	for (size_t len; n < p->nmember; text += len + 1) {
+		char name[ROW_PICK_NAME_MAX];
+
+		len = strcspn(text, "+");
+		if (len >= sizeof(name))
+			return false;
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+		if (row_pick_parse(name, &p->pick[n++]))
+			return false;
+		if (!text[len])
+			return n == p->nmember;
+	}
+	return false;
+}
+
 /* The row program of the members where the arena has their operands. */
 static bool say(struct probe *p, struct row *r)
 {
@@ -148,8 +168,7 @@ bool probe_chain_build(struct probe *p)
 		ok = probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
 	ok = ok && (text = gen_text(r, &p->limits)) && !gen_launch(r, &p->limits, &t->launch) &&
 	     probe_compile(p, p->asked.pattern->name, text, &t->module) &&
-	     probe_ok(p,
-		      p->cu.cuModuleGetFunction(&t->function, t->module, t->launch.kernel),
+	     probe_ok(p, p->cu.cuModuleGetFunction(&t->function, t->module, t->launch.kernel),
 		      t->launch.kernel) &&
 	     probe_ok(p,
 		      p->cu.cuFuncSetAttribute(t->function,

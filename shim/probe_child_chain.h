@@ -24,6 +24,8 @@ struct probe_tools {
 	CUmodule module;
 	CUfunction function;
 	struct gen_launch launch;
+	/* Members whose pick the parent knows: nothing is searched for. */
+	bool known[GROUP_MAX_MEMBERS];
 };
 
 /* Text to a module, from the images on disk or by NVRTC, in this process. */
@@ -51,7 +53,8 @@ void probe_chain_written(const struct probe *p, bool *map);
  */
 struct pick_space {
 	const struct op *op;
-	unsigned nspelling, norder, nwelford; /* orders from nwelford on are for WELFORD spellings */
+	unsigned nspelling, norder,
+		nwelford; /* orders from nwelford on are for WELFORD spellings */
 	struct row_spelling *spelling;
 	struct eval_program *program;
 	struct eval_order *order;
@@ -89,6 +92,7 @@ bool pick_search(struct probe *p);
 bool probe_chain_ask(struct probe *p);
 /* The picks as text, joined by '+'. The length, or -1 if it does not fit. */
 int probe_chain_name(const struct probe *p, char *text, size_t size);
+bool probe_chain_parse(struct probe *p, const char *text);
 /* All of it: p->pick, or p->why. */
 void probe_chain(struct probe *p);
 /* The kernel of the whole chain with its picks; queues it. */

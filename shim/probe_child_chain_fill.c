@@ -125,8 +125,8 @@ void probe_chain_written(const struct probe *p, bool *map)
 		for (unsigned k = 0; k < op->noperand; k++) {
 			const struct operand *o = &op->operand[k];
 
-			for (int64_t e = 0;
-			     o->access & ACCESS_WRITE && e < probe_chain_elements(o); e++)
+			for (int64_t e = 0; o->access & ACCESS_WRITE && e < probe_chain_elements(o);
+			     e++)
 				memset(probe_chain_element(p, o, map, e), true,
 				       dtype_bytes((enum dtype)o->dtype));
 		}

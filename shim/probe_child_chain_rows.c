@@ -49,7 +49,7 @@ static void two(struct source *s, double *x, int64_t n)
 	x[b] = x[a] - unit(s) * (double)(1 + below(s, 16));
 }
 
-static void shape_row(struct source *s, const struct op *op, double *x, int64_t row)
+static void shape_row(struct source *s, const struct op *op, double *x)
 {
 	const enum probe_family f = s->b->family;
 	const int64_t n = op->cols;
@@ -64,22 +64,76 @@ static void shape_row(struct source *s, const struct op *op, double *x, int64_t 
 	}
 	if (op->code == OP_layernorm && (f == PROBE_FAMILY_exact || f == PROBE_FAMILY_extreme))
 		balance(x, n);
-	else if (op->code != OP_rmsnorm && f == PROBE_FAMILY_wide && row % 2)
+	else if (op->code != OP_rmsnorm && f == PROBE_FAMILY_epsilon)
 		cancel(s, x, n);
 }
 
-static void put_columns(const struct probe *p, const struct operand *o, struct source *s,
-			const struct probe_batch *b, char *image)
+/* The mean of a row and what its distances are multiplied by. */
+static void norm_of(const struct op *op, const double *x, double *mean, double *scale)
 {
-	const enum dtype t = (enum dtype)o->dtype;
+	double m = 0, var = 0;
 
-	for (int64_t i = 0; i < probe_chain_elements(o); i++) {
-		char *at = probe_chain_element(p, o, image, i);
+	for (int64_t i = 0; i < op->cols; i++)
+		m += x[i] / (double)op->cols;
+	for (int64_t i = 0; i < op->cols; i++)
+		var += (x[i] - m) * (x[i] - m) / (double)op->cols;
+	*mean = m;
+	*scale = 1 / sqrt(var + op->eps);
+}
 
-		if (o->role == ROLE_weight)
-			memcpy(at, b->w + i % b->cols * dtype_bytes(t), dtype_bytes(t));
-		else /* where a bias is 0, what it is added to is seen to the last bit */
-			probe_store(t, at, 0, below(s, 4) ? gauss(s) : 0);
+/*
+ * A result of 16 bits hides the last places of what it is made of. A weight with which the product
+ * is close to a number of that type, and a bias that takes that number away, leave them to be seen;
+ * where there is no bias, a product close to the middle of two such numbers.
+ */
+static void tune(enum dtype t, double v, bool has_bias, double *w, double *b)
+{
+	double best = INFINITY, from = *w;
+
+	if (v == 0 || !isfinite(v))
+		return;
+	for (int i = 0; i < 128; i++) {
+		double by = stored(t, copysign(1 + i / 128.0, from)), product = by * v,
+		       unit = ldexp(1, ilogb(product) - digits(t) + 1), near = stored(t, product),
+		       off;
+
+		off = fabs(product - near) / unit;
+		if (!has_bias)
+			off = fabs(off - 0.5);
+		if (off >= best || near == product)
+			continue;
+		best = off;
+		*w = by;
+		*b = -near;
+	}
+}
+
+/* Weight and bias for what rows the op has. */
+static void put_columns(const struct probe *p, const struct op *op, struct source *s,
+			const struct probe_batch *b, const double *x, int64_t rows, char *image)
+{
+	const struct operand *w = op_operand(op, ROLE_weight), *bias = op_operand(op, ROLE_bias),
+			     *out = op_operand(op, ROLE_out);
+	bool tuned = op->code == OP_layernorm && w && dtype_bytes((enum dtype)out->dtype) < 4 &&
+		     probe_family_normal(b->family);
+	double mean[32], scale[32]; /* more rows no batch has */
+
+	for (int64_t r = 0; tuned && r < rows; r++)
+		norm_of(op, x + r * op->cols, &mean[r], &scale[r]);
+	for (int64_t c = 0; c < op->cols; c++) {
+		double by = w ? probe_load((enum dtype)w->dtype, b->w, c) : 1,
+		       plus = below(s, 4) ? gauss(s) : 0; /* 0 shows what it is added to */
+
+		if (tuned && c % 4)
+			tune((enum dtype)out->dtype,
+			     (x[c % rows * op->cols + c] - mean[c % rows]) * scale[c % rows],
+			     bias != NULL, &by, &plus);
+		if (w)
+			probe_store((enum dtype)w->dtype, probe_chain_element(p, w, image, c), 0,
+				    by);
+		if (bias)
+			probe_store((enum dtype)bias->dtype, probe_chain_element(p, bias, image, c),
+				    0, plus);
 	}
 }
 
@@ -89,8 +143,10 @@ void probe_chain_fill_row_op(const struct probe *p, const struct probe_member *m
 	const struct op *op = &m->run.op;
 	const struct operand *in = op_operand(op, ROLE_in0), *w = op_operand(op, ROLE_weight);
 	const enum dtype t = (enum dtype)in->dtype, wt = w ? (enum dtype)w->dtype : t;
-	const int64_t most = probe_batch_rows(t, op->cols), rows = op->rows < most ? op->rows : most;
-	double *x = malloc((size_t)op->cols * sizeof(*x));
+	/* A batch holds no more; the others repeat it. */
+	const int64_t most = probe_batch_rows(t, op->cols),
+		      rows = op->rows < most ? op->rows : most;
+	double *x = malloc((size_t)(rows * op->cols) * sizeof(*x));
 	struct probe_batch b;
 	struct source s = {.b = &b, .state = number * 0x2545f4914f6cdd1du + 77 * (uint64_t)f + 1};
 
@@ -100,19 +156,13 @@ void probe_chain_fill_row_op(const struct probe *p, const struct probe_member *m
 		return;
 	}
 	probe_batch_fill(&b, f, number);
-	for (int64_t r = 0; r < op->rows; r++) {
-		const int64_t from = r % rows * op->cols; /* a batch holds no more */
-
-		for (int64_t c = 0; c < op->cols; c++)
-			x[c] = stored(t, probe_load(t, b.a, from + c) + probe_load(t, b.b, from + c));
-		shape_row(&s, op, x, r + (int64_t)number);
-		for (int64_t c = 0; c < op->cols; c++)
-			probe_store(t, probe_chain_element(p, in, image, r * op->cols + c), 0,
-				    x[c]);
-	}
-	for (unsigned i = 0; i < op->noperand; i++)
-		if (op->operand[i].access & ACCESS_READ && op->operand[i].role != ROLE_in0)
-			put_columns(p, &op->operand[i], &s, &b, image);
+	for (int64_t i = 0; i < rows * op->cols; i++)
+		x[i] = stored(t, probe_load(t, b.a, i) + probe_load(t, b.b, i));
+	for (int64_t r = 0; r < rows; r++)
+		shape_row(&s, op, x + r * op->cols);
+	for (int64_t i = 0; i < op->rows * op->cols; i++)
+		probe_store(t, probe_chain_element(p, in, image, i), 0, x[i % (rows * op->cols)]);
+	put_columns(p, op, &s, &b, x, rows, image);
 	probe_batch_free(&b);
 	free(x);
 }

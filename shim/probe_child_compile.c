@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that a probe makes: this process is there to be thrown away, so the compiler may run in it. */
+/* Kernels that a probe makes: this process is there to be thrown away, so the compiler may run in
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static bool load(struct probe *p, unsigned driver)
 	take_places(text, &places, loaded, dir);
 	ok = !nvrtc_load(t->nvrtc, &places, why, sizeof(why));
 	free(text);
-	return ok || probe_fail(p, REASON_NO_VERDICT, "%.150s", why);
+	return ok || probe_fail(p, REASON_NOT_COMPILED, "%.150s", why);
 }
 
 bool probe_compile(struct probe *p, const char *name, const char *text, CUmodule *module)
@@ -79,7 +80,7 @@ bool probe_compile(struct probe *p, const char *name, const char *text, CUmodule
 	cache_image_unlock(key, lock);
 	if (!image) {
 		why[strcspn(why, "\n")] = '\0';
-		return probe_fail(p, REASON_NO_VERDICT, "%.150s", why);
+		return probe_fail(p, REASON_NOT_COMPILED, "%.150s", why);
 	}
 	ok = probe_ok(p, p->cu.cuModuleLoadData(module, image), "loading a kernel that was made");
 	free(image);

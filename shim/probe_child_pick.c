@@ -14,8 +14,8 @@ static uint64_t mix(uint64_t x)
 }
 
 /*
- * Welford's states, as a hash: joining b onto a is not joining a onto b, and an element that comes to
- * a state is not a state of one element that is joined.
+ * Welford's states, as a hash: joining b onto a is not joining a onto b, and an element that comes
+ * to a state is not a state of one element that is joined.
  */
 static uint64_t join(uint64_t a, uint64_t b)
 {
@@ -198,8 +198,8 @@ struct row_pick pick_of(const struct pick_space *s, uint32_t pair)
 	return pick;
 }
 
-/* Is x * v + w the same with one rounding and with two? The product is exact, or too large next to w;
- * or nothing is added. */
+/* Is x * v + w the same with one rounding and with two? The product is exact, or too large next to
+ * w; or nothing is added. */
 static bool exact_scale(double v, double w)
 {
 	int e;
@@ -232,7 +232,8 @@ static void canonical(const struct op *op, struct row_spelling *f)
 		f->div = PICK_div_FAST;
 	if (f->ftz && f->div == PICK_div_RCPFAST)
 		f->div = PICK_div_FAST;
-	/* x/2 * (1 + t): halving either is exact where 1 + t is not 1, and rounds once where it is. */
+	/* x/2 * (1 + t): halving either is exact where 1 + t is not 1, and rounds once where it is.
+	 */
 	if (f->half == PICK_half_CDF)
 		f->half = PICK_half_FIRST;
 	/* A NaN makes all of the row NaN by the sum. */
@@ -242,7 +243,8 @@ static void canonical(const struct op *op, struct row_spelling *f)
 	if (op->code == OP_scale && op->nscalar > 1 && fabs(op->scalar[1]) > 0x1p-90 &&
 	    fabs(op->scalar[0]) < 0x1p10)
 		f->ftz = PICK_ftz_NO;
-	if ((op->code == OP_scale && op->nscalar > 1 && exact_scale(op->scalar[0], op->scalar[1])) ||
+	if ((op->code == OP_scale && op->nscalar > 1 &&
+	     exact_scale(op->scalar[0], op->scalar[1])) ||
 	    (op->code == OP_add && op->nscalar == 1 && fabs(op->scalar[0]) == 1))
 		f->contract = PICK_contract_YES;
 }

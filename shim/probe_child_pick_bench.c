@@ -6,17 +6,17 @@
 #include "shim/probe_child_chain.h"
 
 enum {
-	ROOM = 1 << 18,         /* pairs at once */
-	BLOCKS = 1 << 12,       /* of a launch, about */
-	ELEMENTS_THREAD = 4,    /* at least, of a thread */
+	ROOM = 1 << 18,      /* pairs at once */
+	BLOCKS = 1 << 12,    /* of a launch, about */
+	ELEMENTS_THREAD = 4, /* at least, of a thread */
 };
 
 static bool put(struct probe *p, CUdeviceptr *to, const void *from, size_t bytes)
 {
 	return probe_ok(p, p->cu.cuMemAlloc_v2(to, bytes), "cuMemAlloc") &&
-	       (!from || (probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(*to, from, bytes, p->stream),
-				   "upload") &&
-			  probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload")));
+	       (!from ||
+		(probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(*to, from, bytes, p->stream), "upload") &&
+		 probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload")));
 }
 
 static bool load_eval(struct probe *p)
@@ -88,9 +88,7 @@ static bool run(struct probe *p, struct pick_bench *b, int64_t rows, const uint3
 			      .any_nan = p->softgpu};
 	const unsigned threads = p->softgpu ? 1 : EVAL_THREADS;
 	/* A block has a row, or elements. */
-	const int64_t blocks = b->cols > 1
-				       ? rows
-				       : rows / ((int64_t)threads * ELEMENTS_THREAD) + 1;
+	const int64_t blocks = b->cols > 1 ? rows : rows / ((int64_t)threads * ELEMENTS_THREAD) + 1;
 	int64_t share = n < BLOCKS ? BLOCKS / n : 1;
 	void *params[] = {&a};
 
@@ -100,8 +98,8 @@ static bool run(struct probe *p, struct pick_bench *b, int64_t rows, const uint3
 	       probe_ok(p, p->cu.cuMemsetD8Async(b->differ, 0, n * sizeof(*differ), p->stream),
 			"cuMemsetD8Async") &&
 	       probe_ok(p,
-			p->cu.cuLaunchKernel(p->tools->eval, n, (unsigned)share, 1, threads, 1, 1, 0,
-					     p->stream, params, NULL),
+			p->cu.cuLaunchKernel(p->tools->eval, n, (unsigned)share, 1, threads, 1, 1,
+					     0, p->stream, params, NULL),
 			EVAL_KERNEL) &&
 	       probe_ok(p,
 			p->cu.cuMemcpyDtoHAsync_v2(differ, b->differ, n * sizeof(*differ),

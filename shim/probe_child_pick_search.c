@@ -16,8 +16,8 @@ enum {
 	PAIRS_MAX = 1 << 20,
 	SINGLES = 12, /* single rows, while many are left */
 	FEW = 64,
-	ROUNDS = 24,
-	IDLE = 6,       /* rounds that told nothing apart: the inputs do not do it */
+	ROUNDS = 32,
+	IDLE = 10,        /* rounds that told nothing apart: the inputs do not do it */
 	TABLE_RUNS = 256, /* to go through all numbers of 16 bits */
 };
 
@@ -59,7 +59,8 @@ static bool all_families(struct hunt *h)
 {
 	static const enum probe_family apart[] = {PROBE_FAMILY_wide,    PROBE_FAMILY_overflow,
 						  PROBE_FAMILY_exact,   PROBE_FAMILY_epsilon,
-						  PROBE_FAMILY_extreme, PROBE_FAMILY_tiny};
+						  PROBE_FAMILY_extreme, PROBE_FAMILY_tiny,
+						  PROBE_FAMILY_normal};
 	unsigned other, idle = 0;
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
@@ -139,10 +140,13 @@ static bool cross(struct hunt *h, unsigned from, unsigned to)
 /* With all orders from..to, row by row while they are many. */
 static bool orders(struct hunt *h, unsigned from, unsigned to)
 {
+	static const enum probe_family apart[] = {PROBE_FAMILY_epsilon, PROBE_FAMILY_wide,
+						  PROBE_FAMILY_normal};
+
 	if (!cross(h, from, to))
 		return false;
 	for (unsigned i = 0; i < SINGLES && h->n > FEW; i++)
-		if (!filter(h, i % 2 ? PROBE_FAMILY_normal : PROBE_FAMILY_wide, 1))
+		if (!filter(h, apart[i % 3], 1))
 			return false;
 	return all_families(h);
 }
@@ -160,9 +164,7 @@ static bool along_rows(struct hunt *h)
 	static const enum probe_family any_order[] = {PROBE_FAMILY_exact, PROBE_FAMILY_extreme,
 						      PROBE_FAMILY_tiny};
 	/* Of softmax, and of small numbers other than squares, only the first is exact. */
-	unsigned nfamily = h->s.op->code == OP_rmsnorm   ? 3
-			   : h->s.op->code == OP_softmax ? 1
-							 : 2;
+	unsigned nfamily = h->s.op->code == OP_rmsnorm ? 3 : h->s.op->code == OP_softmax ? 1 : 2;
 	unsigned idle = 0;
 
 	begin(h, false);

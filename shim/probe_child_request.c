@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request: one JSON object (shim/probe.h) into struct probe. */
+#include "shim/probe_child_request.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -13,7 +15,6 @@
 #include <xxhash.h>
 
 #include "shim/probe_child_chain.h"
-#include "shim/probe_child_request.h"
 
 static bool bad(struct probe *p, const char *what)
 {
@@ -278,11 +279,16 @@ bool probe_request_parse(struct probe *p, json_t *o)
 			return false;
 		p->asked.member[p->nmember] = &m->m;
 	}
+	for (unsigned i = 0; p->chain && i < n; i++) {
+		const char *pick =
+			json_string_value(json_object_get(json_array_get(members, i), "pick"));
+
+		p->tools->known[i] = pick && !row_pick_parse(pick, &p->pick[i]);
+	}
 	if (p->chain) {
 		p->asked.nmember = (uint8_t)n;
 		p->tools->places = strdup(json_string_value(json_object_get(o, "places")) ?: "");
-		p->tools->image_bytes =
-			(uint64_t)json_integer_value(json_object_get(o, "images"));
+		p->tools->image_bytes = (uint64_t)json_integer_value(json_object_get(o, "images"));
 	}
 	return join(p);
 }

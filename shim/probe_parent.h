@@ -12,7 +12,7 @@ int probe_start(struct verdict *v, const struct group *g, const struct ours *o);
 /* Are there probes for such a group? */
 static inline bool probe_can(const struct group *g)
 {
-	return !g->row; /* a chain's picks have to be known without */
+	return group_size(g) <= GROUP_MAX_MEMBERS; /* patterns and chains */
 }
 
 #endif

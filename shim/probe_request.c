@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/json.h"
+#include "matcher/row_pick.h"
 #include "shim/cache.h"
 #include "shim/compile.h"
 #include "shim/kernels.h"
@@ -66,8 +67,10 @@ static void op(FILE *f, const struct op *op)
 	fputs("]}", f);
 }
 
-static void member(FILE *f, const struct member *m, const char *file, uint64_t offset)
+static void member(FILE *f, const struct member *m, const char *file, uint64_t offset, bool chain)
 {
+	char name[ROW_PICK_NAME_MAX];
+	struct row_pick pick;
 	const struct kernel *k = m->launch.kernel;
 	const struct image *img = ((const struct kernel_rec *)k)->image;
 
@@ -88,6 +91,10 @@ static void member(FILE *f, const struct member *m, const char *file, uint64_t o
 		fprintf(f, "%s[%u, %u]", i ? ", " : "", k->param[i].offset, k->param[i].bytes);
 	fputs("]", f);
 	op(f, &m->op);
+	if (chain && row_pick_known(&m->op, &m->launch, &pick)) {
+		row_pick_name(&pick, name);
+		fprintf(f, ", \"pick\": \"%s\"", name);
+	}
 	fputs("}", f);
 }
 
@@ -121,7 +128,7 @@ void probe_request(FILE *f, const struct verdict *v, const struct group *g, int 
 	fputs(", \"member\": [", f);
 	for (unsigned i = 0; i < group_size(g); i++) {
 		fputs(i ? ", " : "", f);
-		member(f, g->member[i], image_file[i], image_offset[i]);
+		member(f, g->member[i], image_file[i], image_offset[i], g->row != NULL);
 	}
 	fputs("]}\n", f);
 }
