@@ -11,6 +11,7 @@
 
 enum {
 	CHAINS = SEQ_CHAINS,
+	ENDED = 2 * CHAINS, /* groups of one call */
 	/* Beyond these, two kernels do better than one that spills: values of a column alive at
 	 * once, times a row is gone over, bytes of a row kept between two times (shared memory of a
 	 * block). */
@@ -40,8 +41,8 @@ struct chains {
 	unsigned n, nended;
 	struct chain chain[CHAINS]; /* oldest first */
 	struct row row;             /* of what is tried */
-	struct ended ended[CHAINS];
-	const struct group *group[CHAINS]; /* of these */
+	struct ended ended[ENDED];
+	const struct group *group[ENDED]; /* of these */
 };
 
 struct chains *chains_new(void)
@@ -190,16 +191,23 @@ static void fuse(struct seq *s, const struct group *g, struct seq_member *const 
 	}
 }
 
+static void group_of(struct group *g, struct seq_member *const *member, unsigned n)
+{
+	*g = (struct group){.nmember = (uint8_t)n};
+	for (unsigned k = 0; k < n; k++)
+		g->member[k] = &member[k]->m;
+	g->pattern = pattern_get(chain_name(g->member, n));
+}
+
 /* These members are a group. */
 static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n,
 		   bool held)
 {
-	struct group g = {.row = r, .nmember = (uint8_t)n};
+	struct group g;
 	enum reason why;
 
-	for (unsigned k = 0; k < n; k++)
-		g.member[k] = &member[k]->m;
-	g.pattern = pattern_get(chain_name(g.member, n));
+	group_of(&g, member, n);
+	g.row = r;
 	g.rows = row_rows(r);
 	g.cols = r->cols;
 	why = judge(s, &g, held);
@@ -211,15 +219,42 @@ static void report(struct seq *s, const struct row *r, struct seq_member *const 
 }
 
 /*
+ * All members were to be a group that people have a name for, and memory forbids it to the end: that
+ * is said, besides what becomes of its parts.
+ */
+static void report_overlap(struct seq *s, const struct chain *c)
+{
+	struct group g, part;
+
+	group_of(&g, c->member, c->n);
+	group_of(&part, c->member, c->good);
+	if (pattern_id(g.pattern) != PATTERN_chain && g.pattern != part.pattern)
+		s->policy.done(s->policy.arg, &g, REASON_OVERLAP);
+}
+
+/*
  * The chain ends: what of it can be fused is a group. Behind that there may be members that came in
- * hope of one that overwrites what is in the way: they go out as they are.
+ * hope of one that overwrites what is in the way; they may make groups of their own.
  */
 static void end(struct seq *s, unsigned i)
 {
 	struct chain *c = &s->chains->chain[i];
+	unsigned from = 0;
 
-	if (c->good > 1 && (c->good == c->said || !build(&c->row, &c->traffic, c->member, c->good)))
-		report(s, &c->row, c->member, c->good, c->holding);
+	if (c->good < c->n)
+		report_overlap(s, c);
+	/* There is room for a group of each chain; for more of one only if it is not needed. */
+	while (from + 1 < c->n && (!from || s->chains->nended + s->chains->n + 1 < ENDED)) {
+		const bool known = !from && c->good == c->said;
+		unsigned n = from ? c->n - from : c->good;
+
+		/* The longest that goes. */
+		while (n > 1 && !known && build(&c->row, &c->traffic, &c->member[from], n))
+			n--;
+		if (n > 1)
+			report(s, &c->row, &c->member[from], n, c->holding);
+		from += n ? n : 1;
+	}
 	forget(s, i);
 }
 
