@@ -24,6 +24,9 @@ struct row_member {
  */
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n);
 
+/* The same, only tidied: for a look at what comes of more members. */
+enum reason row_build_roughly(struct row *r, const struct row_member *member, unsigned n);
+
 /* Can the op be said at all? A cheap no for most that cannot. */
 bool row_op_known(const struct op *op);
 

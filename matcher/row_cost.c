@@ -192,7 +192,7 @@ void row_cost(const struct row *r, struct row_cost *c)
 	struct row first, second;
 	struct row_cost one, two;
 
-	if (!row_is_late(r) || row_split(r, &first, &second)) {
+	if (!row_is_late(r) || row_split_roughly(r, &first, &second)) {
 		cost_of_one(r, c);
 		return;
 	}

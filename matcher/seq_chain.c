@@ -142,7 +142,7 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 		row_pick_spelling(m[i].op, 0, &m[i].pick.spelling);
 		m[i].pick.order = row_order_usual(threads && threads <= 1024 ? threads : 1);
 	}
-	why = row_build(r, m, n);
+	why = row_build_roughly(r, m, n);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
 		return why;
 	row_cost(r, &cost);
@@ -200,13 +200,14 @@ static void group_of(struct group *g, struct seq_member *const *member, unsigned
 }
 
 /* These members are a group. */
-static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n,
+static void report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
 		   bool held)
 {
 	struct group g;
 	enum reason why;
 
 	group_of(&g, member, n);
+	row_canon(r);
 	g.row = r;
 	g.rows = row_rows(r);
 	g.cols = r->cols;
