@@ -283,7 +283,6 @@ uint64_t row_hash(const struct row *r);
  */
 struct row_cost {
 	uint64_t read, written; /* by both parts, of a program with late stores */
-	uint64_t late;          /* of these, what there would not be if nothing were late */
 	unsigned live;   /* the most f32-sized values of one column that are alive at once */
 	unsigned stage;  /* bytes a column that must be kept, or read or made again, from before a
 			    reduction until after it, counting values of type f32 as 4 */
@@ -291,6 +290,8 @@ struct row_cost {
 	unsigned work;   /* about how many instructions a column */
 };
 void row_cost(const struct row *r, struct row_cost *c);
+/* As if nothing were late. */
+void row_cost_at_once(const struct row *r, struct row_cost *c);
 
 /* The program as text, a statement a line, for messages and tests. Returns the length, as snprintf.
  */

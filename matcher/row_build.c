@@ -443,14 +443,14 @@ static bool repeats_much(const struct space *s, const struct row_member *member,
 
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n)
 {
-	enum reason why = row_build_roughly(r, member, n);
+	enum reason why = row_build_roughly(r, member, n, true);
 
 	if (r->nmember == n && (!why || why == REASON_OVERLAP))
 		row_canon(r);
 	return why;
 }
 
-enum reason row_build_roughly(struct row *r, const struct row_member *member, unsigned n)
+enum reason row_build_roughly(struct row *r, const struct row_member *member, unsigned n, bool late)
 {
 	const struct op *op[ROW_MAX_MEMBERS];
 	struct emit e = {.r = r, .all = member, .nall = n};
@@ -485,5 +485,5 @@ enum reason row_build_roughly(struct row *r, const struct row_member *member, un
 	r->nmember = (uint8_t)n;
 	row_tidy(r);
 	why = row_is_late(r) ? REASON_OVERLAP : row_check(r);
-	return why == REASON_OVERLAP ? row_late(r) : why;
+	return why == REASON_OVERLAP && late ? row_late(r) : why;
 }

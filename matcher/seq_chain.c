@@ -125,10 +125,11 @@ static enum reason judge(struct seq *s, struct group *g, bool held)
 
 /*
  * The program of these members and its traffic; NONE if it is one that a kernel can be made of.
- * OVERLAP: it would be, but for operands that lie across each other; what comes may overwrite them.
+ * OVERLAP: it would be, but for operands that lie across each other; what comes may overwrite them,
+ * or, `late`, nothing is left but to make stores wait for them.
  */
 static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *const *member,
-			 unsigned n)
+			 unsigned n, bool late)
 {
 	struct row_member m[GROUP_MAX_MEMBERS];
 	struct row_cost cost;
@@ -142,11 +143,11 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 		row_pick_spelling(m[i].op, 0, &m[i].pick.spelling);
 		m[i].pick.order = row_order_usual(threads && threads <= 1024 ? threads : 1);
 	}
-	why = row_build_roughly(r, m, n);
+	why = row_build_roughly(r, m, n, late);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
 		return why;
-	row_cost(r, &cost);
-	*traffic = cost.read + cost.written - cost.late; /* what comes may make nothing late */
+	row_cost_at_once(r, &cost);
+	*traffic = cost.read + cost.written;
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
 	    (uint64_t)cost.stage * (uint64_t)r->cols > MOST_STAGED)
 		return REASON_NOT_PROFITABLE;
@@ -223,12 +224,12 @@ static void report(struct seq *s, struct row *r, struct seq_member *const *membe
  * All members were to be a group that people have a name for, and memory forbids it to the end: that
  * is said, besides what becomes of its parts.
  */
-static void report_overlap(struct seq *s, const struct chain *c)
+static void report_overlap(struct seq *s, const struct chain *c, unsigned good)
 {
 	struct group g, part;
 
 	group_of(&g, c->member, c->n);
-	group_of(&part, c->member, c->good);
+	group_of(&part, c->member, good);
 	if (pattern_id(g.pattern) != PATTERN_chain && g.pattern != part.pattern)
 		s->policy.done(s->policy.arg, &g, REASON_OVERLAP);
 }
@@ -242,16 +243,16 @@ static void end(struct seq *s, unsigned i)
 	struct chain *c = &s->chains->chain[i];
 	unsigned from = 0;
 
-	if (c->good < c->n)
-		report_overlap(s, c);
 	/* There is room for a group of each chain; for more of one only if it is not needed. */
 	while (from + 1 < c->n && (!from || s->chains->nended + s->chains->n + 1 < ENDED)) {
-		const bool known = !from && c->good == c->said;
-		unsigned n = from ? c->n - from : c->good;
+		const bool known = !from && c->good == c->n && c->said == c->n;
+		unsigned n = c->n - from;
 
 		/* The longest that goes. */
-		while (n > 1 && !known && build(&c->row, &c->traffic, &c->member[from], n))
+		while (n > 1 && !known && build(&c->row, &c->traffic, &c->member[from], n, true))
 			n--;
+		if (!from && n < c->n)
+			report_overlap(s, c, n);
 		if (n > 1)
 			report(s, &c->row, &c->member[from], n, c->holding);
 		from += n ? n : 1;
@@ -358,7 +359,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	if (!n || ends_before(a, m) || (b && ends_before(b, m)) ||
 	    first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) ||
-	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
+	    ((why = build(&s->chains->row, &traffic, all, n, false)) && why != REASON_OVERLAP) ||
 	    traffic >= apart)
 		return false;
 	if (b && a->holding != b->holding) {
@@ -368,7 +369,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	memcpy(a->member, all, n * sizeof(all[0]));
 	a->n = n;
 	a->traffic = traffic;
-	a->good = why ? a->good : n;
+	a->good = why ? (b ? 0 : a->good) : n;
 	a->said = n;
 	if (b) {
 		b->n = b->good = b->said = 0;
@@ -390,7 +391,7 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	struct chain *mine;
 	uint64_t traffic;
 
-	if (build(&c->row, &traffic, &m, 1))
+	if (build(&c->row, &traffic, &m, 1, false))
 		return;
 	if (c->n == CHAINS)
 		end(s, 0);
