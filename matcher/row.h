@@ -238,7 +238,7 @@ enum reason row_check(const struct row *r);
  * For a program whose memory does not allow it as it is: makes those stores late that lie across
  * loads. NONE if that helps, OVERLAP if not.
  */
-enum reason row_late(struct row *r);
+enum reason row_late(struct row *r); /* r is tidied */
 bool row_is_late(const struct row *r);
 /*
  * A program with late stores as two without, to run one behind the other; both are canonical and
@@ -246,6 +246,8 @@ bool row_is_late(const struct row *r);
  * Kernels are generated of the two only. NONE, or why it cannot be.
  */
 enum reason row_split(const struct row *r, struct row *first, struct row *second);
+/* Likewise, but the two are only tidied: for their costs. */
+enum reason row_split_roughly(const struct row *r, struct row *first, struct row *second);
 
 /* Works out span of all statements. */
 void row_spans(struct row *r);
@@ -260,6 +262,10 @@ void row_spans(struct row *r);
  * programs only; its parameters are operands and numbers by index.
  */
 void row_canon(struct row *r);
+
+/* Only drops statements without effect and operands without a live use: enough for row_check and
+ * row_cost, at a fraction of the price. */
+void row_tidy(struct row *r);
 
 /*
  * Hash of everything that generated code may depend on, of a canonical program: statements (without
@@ -277,7 +283,6 @@ uint64_t row_hash(const struct row *r);
  */
 struct row_cost {
 	uint64_t read, written; /* by both parts, of a program with late stores */
-	uint64_t late;          /* of these, what there would not be if nothing were late */
 	unsigned live;   /* the most f32-sized values of one column that are alive at once */
 	unsigned stage;  /* bytes a column that must be kept, or read or made again, from before a
 			    reduction until after it, counting values of type f32 as 4 */
@@ -285,6 +290,8 @@ struct row_cost {
 	unsigned work;   /* about how many instructions a column */
 };
 void row_cost(const struct row *r, struct row_cost *c);
+/* As if nothing were late. */
+void row_cost_at_once(const struct row *r, struct row_cost *c);
 
 /* The program as text, a statement a line, for messages and tests. Returns the length, as snprintf.
  */

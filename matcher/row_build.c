@@ -330,41 +330,61 @@ static bool make_hole(struct row_operand *o, struct range w)
  * What later stores overwrite need not be stored. What they leave of it is a few runs of bytes; where
  * it is more than that, the later one waits (row_late).
  */
-static void settle(struct row *r, unsigned i)
+static void settle(struct row *r, unsigned i, const struct range *of, const bool *run)
 {
 	struct row_operand *o = &r->operand[r->stmt[i].at], left = *o;
-	const struct operand mine = row_operand_box(r, o);
-	const struct range all = operand_range(&mine);
-	const bool run = operand_covers(&mine, all);
+	const struct range all = of[r->stmt[i].at];
 	bool gone = false;
 
 	left.keep = all;
 	left.nhole = 0;
 	for (unsigned k = i + 1; k < r->nstmt && !gone; k++) {
-		const struct operand over = row_operand_box(r, &r->operand[r->stmt[k].at]);
-		const struct range w = operand_range(&over);
+		const uint8_t at = r->stmt[k].at;
 
 		if (r->stmt[k].code != ROW_STORE)
 			continue;
-		gone = r->stmt[k].at == r->stmt[i].at;
-		if (gone || !range_overlap(left.keep, w) || !operand_covers(&over, w))
+		gone = at == r->stmt[i].at;
+		if (gone || !run[at] || !range_overlap(left.keep, of[at]))
 			continue;
-		make_hole(&left, w);
+		make_hole(&left, of[at]);
 		gone = left.keep.lo >= left.keep.hi;
 	}
 	if (gone)
 		r->stmt[i].flags |= ROW_DEAD;
-	else if (run && (left.keep.lo > all.lo || left.keep.hi < all.hi || left.nhole))
+	else if (run[r->stmt[i].at] &&
+		 (left.keep.lo > all.lo || left.keep.hi < all.hi || left.nhole))
 		memcpy(o, &left, sizeof(*o));
 }
 
-/* Where two stores still meet, the later one waits. */
-static void wait_for(struct row *r, unsigned i)
+static bool is_live_store(const struct row_stmt *s)
 {
-	for (unsigned k = i + 1; k < r->nstmt; k++)
-		if (r->stmt[k].code == ROW_STORE && !(r->stmt[k].flags & ROW_DEAD) &&
-		    row_stores_meet(r, &r->operand[r->stmt[i].at], &r->operand[r->stmt[k].at]))
-			r->stmt[k].flags |= ROW_LATE;
+	return s->code == ROW_STORE && !(s->flags & ROW_DEAD);
+}
+
+/* What becomes of stores that meet. */
+static void settle_all(struct row *r)
+{
+	struct range of[ROW_MAX_OPERANDS];
+	bool run[ROW_MAX_OPERANDS];
+
+	for (unsigned k = 0; k < r->noperand; k++) {
+		const struct operand box = row_operand_box(r, &r->operand[k]);
+
+		of[k] = operand_range(&box);
+		run[k] = r->operand[k].use & ROW_WRITE && operand_covers(&box, of[k]);
+	}
+	for (unsigned i = 0; i < r->nstmt; i++)
+		if (r->stmt[i].code == ROW_STORE)
+			settle(r, i, of, run);
+	/* Where two still meet, the later one waits. */
+	for (unsigned i = 0; i < r->nstmt; i++)
+		for (unsigned k = i + 1; k < r->nstmt && is_live_store(&r->stmt[i]); k++) {
+			const uint8_t a = r->stmt[i].at, b = r->stmt[k].at;
+
+			if (is_live_store(&r->stmt[k]) && range_overlap(of[a], of[b]) &&
+			    row_stores_meet(r, &r->operand[a], &r->operand[b]))
+				r->stmt[k].flags |= ROW_LATE;
+		}
 }
 
 /* In a flat space every operand is one run, or one element. */
@@ -423,6 +443,15 @@ static bool repeats_much(const struct space *s, const struct row_member *member,
 
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n)
 {
+	enum reason why = row_build_roughly(r, member, n, true);
+
+	if (r->nmember == n && (!why || why == REASON_OVERLAP))
+		row_canon(r);
+	return why;
+}
+
+enum reason row_build_roughly(struct row *r, const struct row_member *member, unsigned n, bool late)
+{
 	const struct op *op[ROW_MAX_MEMBERS];
 	struct emit e = {.r = r, .all = member, .nall = n};
 	enum reason why;
@@ -452,14 +481,9 @@ enum reason row_build(struct row *r, const struct row_member *member, unsigned n
 		r->nmember = 0;
 		return e.why;
 	}
-	for (unsigned i = 0; i < r->nstmt; i++)
-		if (r->stmt[i].code == ROW_STORE)
-			settle(r, i);
-	for (unsigned i = 0; i < r->nstmt; i++)
-		if (r->stmt[i].code == ROW_STORE && !(r->stmt[i].flags & ROW_DEAD))
-			wait_for(r, i);
+	settle_all(r);
 	r->nmember = (uint8_t)n;
-	row_canon(r);
+	row_tidy(r);
 	why = row_is_late(r) ? REASON_OVERLAP : row_check(r);
-	return why == REASON_OVERLAP ? row_late(r) : why;
+	return why == REASON_OVERLAP && late ? row_late(r) : why;
 }

@@ -24,6 +24,10 @@ struct row_member {
  */
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n);
 
+/* The same, only tidied: for a look at what comes of more members. late: stores may be made late. */
+enum reason row_build_roughly(struct row *r, const struct row_member *member, unsigned n,
+			      bool late);
+
 /* Can the op be said at all? A cheap no for most that cannot. */
 bool row_op_known(const struct op *op);
 /* Opcodes, one bit each, of which some ops can. */

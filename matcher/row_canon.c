@@ -236,6 +236,43 @@ static uint8_t emit(struct canon *c, struct row *to, uint8_t i)
 	return c->as[i] = to->nstmt++;
 }
 
+void row_tidy(struct row *r)
+{
+	uint8_t as[ROW_MAX_STMTS], operand_as[ROW_MAX_OPERANDS];
+	struct row_operand kept[ROW_MAX_OPERANDS];
+	bool live[ROW_MAX_STMTS];
+	unsigned n = 0, operands = 0;
+
+	prune(r, live);
+	memset(operand_as, ROW_NONE, sizeof(operand_as));
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		struct row_stmt s = r->stmt[i];
+
+		if (!live[i])
+			continue;
+		for (unsigned k = 0; k < 3; k++)
+			if (s.arg[k] != ROW_NONE)
+				s.arg[k] = as[s.arg[k]];
+		if (s.code == ROW_LOAD || s.code == ROW_STORE) {
+			uint8_t *at = &operand_as[s.at];
+
+			if (*at == ROW_NONE) {
+				*at = (uint8_t)operands;
+				kept[operands] = r->operand[s.at];
+				kept[operands].align = align_of(r, &kept[operands]);
+				kept[operands++].use = 0;
+			}
+			kept[*at].use |= s.code == ROW_LOAD ? ROW_READ : ROW_WRITE;
+			s.at = *at;
+		}
+		as[i] = (uint8_t)n;
+		r->stmt[n++] = s;
+	}
+	memcpy(r->operand, kept, operands * sizeof(kept[0]));
+	r->noperand = (uint8_t)operands;
+	r->nstmt = (uint8_t)n;
+}
+
 void row_canon(struct row *r)
 {
 	struct canon c;

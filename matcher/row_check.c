@@ -374,10 +374,20 @@ static bool in_place(const struct row *r, unsigned at, const struct row_stmt *st
 
 static enum reason memory_fits(const struct row *r)
 {
+	struct range of[ROW_MAX_OPERANDS];
+	int store[ROW_MAX_OPERANDS];
+
+	for (unsigned i = 0; i < r->noperand; i++) {
+		const struct operand box = row_operand_box(r, &r->operand[i]);
+
+		of[i] = operand_range(&box);
+		store[i] = store_of(r, i);
+	}
 	for (unsigned i = 0; i < r->noperand; i++) {
 		const struct row_operand *o = &r->operand[i];
-		const int at = store_of(r, i);
+		const int at = store[i];
 		struct operand mine;
+		bool late;
 
 		if (at == -1)
 			continue;
@@ -385,20 +395,18 @@ static enum reason memory_fits(const struct row *r)
 			return REASON_OVERLAP;
 		if (!o->step && r->cols > 1 && r->stmt[r->stmt[at].arg[0]].span & ROW_SPAN_COLS)
 			return REASON_SHAPE;
-		mine = kept_box(r, o);
+		late = r->stmt[at].flags & ROW_LATE;
 		for (unsigned k = 0; k < r->noperand; k++) {
-			const int other = store_of(r, k);
-			const bool late = r->stmt[at].flags & ROW_LATE;
 			struct operand loaded;
 
-			if (k == i)
+			if (k == i || !range_overlap(of[i], of[k]))
 				continue;
-			if (other != -1 && late == (bool)(other >= 0 && r->stmt[other].flags &
-								 ROW_LATE) &&
+			if (store[k] >= 0 && late == (bool)(r->stmt[store[k]].flags & ROW_LATE) &&
 			    row_stores_meet(r, o, &r->operand[k]))
 				return REASON_OVERLAP;
 			if (late || !(r->operand[k].use & ROW_READ)) /* loaded long before */
 				continue;
+			mine = kept_box(r, o);
 			loaded = row_operand_box(r, &r->operand[k]);
 			if (operand_overlap(&mine, &loaded))
 				return REASON_OVERLAP;

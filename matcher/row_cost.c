@@ -130,7 +130,7 @@ static void keep(const struct row *r, const uint8_t *level, bool *kept)
 	}
 }
 
-static void cost_of_one(const struct row *r, struct row_cost *c)
+void row_cost_at_once(const struct row *r, struct row_cost *c)
 {
 	uint8_t level[ROW_MAX_STMTS], last[ROW_MAX_STMTS] = {0};
 	bool kept[ROW_MAX_STMTS] = {false};
@@ -192,14 +192,13 @@ void row_cost(const struct row *r, struct row_cost *c)
 	struct row first, second;
 	struct row_cost one, two;
 
-	if (!row_is_late(r) || row_split(r, &first, &second)) {
-		cost_of_one(r, c);
+	if (!row_is_late(r) || row_split_roughly(r, &first, &second)) {
+		row_cost_at_once(r, c);
 		return;
 	}
-	cost_of_one(r, c);
-	cost_of_one(&first, &one);
-	cost_of_one(&second, &two);
-	c->late = one.read + one.written + two.read + two.written - c->read - c->written;
+	row_cost_at_once(r, c);
+	row_cost_at_once(&first, &one);
+	row_cost_at_once(&second, &two);
 	c->read = one.read + two.read;
 	c->written = one.written + two.written;
 	c->work = one.work + two.work;

@@ -123,13 +123,15 @@ static bool is_spoilt(const struct row *first, const struct row *second, unsigne
 	return false;
 }
 
-enum reason row_split(const struct row *r, struct row *first, struct row *second)
+/* form: row_canon, or what does for a look at them. */
+static enum reason split(const struct row *r, struct row *first, struct row *second,
+			 void (*form)(struct row *r))
 {
 	enum reason why;
 
 	row_copy(first, r);
 	keep_stores(first, false);
-	row_canon(first);
+	form(first);
 	why = row_check(first);
 	if (why)
 		return why;
@@ -139,21 +141,28 @@ enum reason row_split(const struct row *r, struct row *first, struct row *second
 	if (is_spoilt(first, second, r->noperand))
 		return REASON_OVERLAP;
 	row_spans(second);
-	row_canon(second);
+	form(second);
 	return row_check(second);
+}
+
+enum reason row_split(const struct row *r, struct row *first, struct row *second)
+{
+	return split(r, first, second, row_canon);
+}
+
+enum reason row_split_roughly(const struct row *r, struct row *first, struct row *second)
+{
+	return split(r, first, second, row_tidy);
 }
 
 enum reason row_late(struct row *r)
 {
 	struct row first, second;
-	enum reason why;
 
 	for (unsigned i = 0; i < r->nstmt; i++)
 		if (is_store(&r->stmt[i]) && is_in_the_way(r, r->stmt[i].at))
 			r->stmt[i].flags |= ROW_LATE;
-	if (!row_is_late(r))
+	if (!row_is_late(r) || row_split_roughly(r, &first, &second))
 		return REASON_OVERLAP;
-	row_canon(r);
-	why = row_split(r, &first, &second);
-	return why ? REASON_OVERLAP : row_check(r);
+	return row_check(r);
 }

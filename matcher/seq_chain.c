@@ -11,6 +11,7 @@
 
 enum {
 	CHAINS = SEQ_CHAINS,
+	ENDED = 2 * CHAINS, /* groups of one call */
 	/* Beyond these, two kernels do better than one that spills: values of a column alive at
 	 * once, times a row is gone over, bytes of a row kept between two times (shared memory of a
 	 * block). */
@@ -40,8 +41,8 @@ struct chains {
 	unsigned n, nended;
 	struct chain chain[CHAINS]; /* oldest first */
 	struct row row;             /* of what is tried */
-	struct ended ended[CHAINS];
-	const struct group *group[CHAINS]; /* of these */
+	struct ended ended[ENDED];
+	const struct group *group[ENDED]; /* of these */
 };
 
 struct chains *chains_new(void)
@@ -125,10 +126,11 @@ static enum reason judge(struct seq *s, struct group *g, bool held)
 
 /*
  * The program of these members and its traffic; NONE if it is one that a kernel can be made of.
- * OVERLAP: it would be, but for operands that lie across each other; what comes may overwrite them.
+ * OVERLAP: it would be, but for operands that lie across each other; what comes may overwrite them,
+ * or, `late`, nothing is left but to make stores wait for them.
  */
 static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *const *member,
-			 unsigned n)
+			 unsigned n, bool late)
 {
 	struct row_member m[GROUP_MAX_MEMBERS];
 	struct row_cost cost;
@@ -138,11 +140,11 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 		m[i].op = &member[i]->m.op;
 		row_pick_known(m[i].op, &member[i]->m.launch, &m[i].pick);
 	}
-	why = row_build(r, m, n);
+	why = row_build_roughly(r, m, n, late);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
 		return why;
-	row_cost(r, &cost);
-	*traffic = cost.read + cost.written - cost.late; /* what comes may make nothing late */
+	row_cost_at_once(r, &cost);
+	*traffic = cost.read + cost.written;
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
 	    (uint64_t)cost.stage * (uint64_t)r->cols > MOST_STAGED)
 		return REASON_NOT_PROFITABLE;
@@ -187,16 +189,24 @@ static void fuse(struct seq *s, const struct group *g, struct seq_member *const 
 	}
 }
 
+static void group_of(struct group *g, struct seq_member *const *member, unsigned n)
+{
+	*g = (struct group){.nmember = (uint8_t)n};
+	for (unsigned k = 0; k < n; k++)
+		g->member[k] = &member[k]->m;
+	g->pattern = pattern_get(chain_name(g->member, n));
+}
+
 /* These members are a group. */
-static void report(struct seq *s, const struct row *r, struct seq_member *const *member, unsigned n,
+static void report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
 		   bool held)
 {
-	struct group g = {.row = r, .nmember = (uint8_t)n};
+	struct group g;
 	enum reason why;
 
-	for (unsigned k = 0; k < n; k++)
-		g.member[k] = &member[k]->m;
-	g.pattern = pattern_get(chain_name(g.member, n));
+	group_of(&g, member, n);
+	row_canon(r);
+	g.row = r;
 	g.rows = row_rows(r);
 	g.cols = r->cols;
 	why = judge(s, &g, held);
@@ -208,15 +218,42 @@ static void report(struct seq *s, const struct row *r, struct seq_member *const 
 }
 
 /*
+ * All members were to be a group that people have a name for, and memory forbids it to the end: that
+ * is said, besides what becomes of its parts.
+ */
+static void report_overlap(struct seq *s, const struct chain *c, unsigned good)
+{
+	struct group g, part;
+
+	group_of(&g, c->member, c->n);
+	group_of(&part, c->member, good);
+	if (pattern_id(g.pattern) != PATTERN_chain && g.pattern != part.pattern)
+		s->policy.done(s->policy.arg, &g, REASON_OVERLAP);
+}
+
+/*
  * The chain ends: what of it can be fused is a group. Behind that there may be members that came in
- * hope of one that overwrites what is in the way: they go out as they are.
+ * hope of one that overwrites what is in the way; they may make groups of their own.
  */
 static void end(struct seq *s, unsigned i)
 {
 	struct chain *c = &s->chains->chain[i];
+	unsigned from = 0;
 
-	if (c->good > 1 && (c->good == c->said || !build(&c->row, &c->traffic, c->member, c->good)))
-		report(s, &c->row, c->member, c->good, c->holding);
+	/* There is room for a group of each chain; for more of one only if it is not needed. */
+	while (from + 1 < c->n && (!from || s->chains->nended + s->chains->n + 1 < ENDED)) {
+		const bool known = !from && c->good == c->n && c->said == c->n;
+		unsigned n = c->n - from;
+
+		/* The longest that goes. */
+		while (n > 1 && !known && build(&c->row, &c->traffic, &c->member[from], n, true))
+			n--;
+		if (!from && n < c->n)
+			report_overlap(s, c, n);
+		if (n > 1)
+			report(s, &c->row, &c->member[from], n, c->holding);
+		from += n ? n : 1;
+	}
 	forget(s, i);
 }
 
@@ -328,7 +365,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	if (!n || ends_before(a, m) || (b && ends_before(b, m)) ||
 	    first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) || !in_order(s, all, n) ||
-	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
+	    ((why = build(&s->chains->row, &traffic, all, n, false)) && why != REASON_OVERLAP) ||
 	    traffic >= apart)
 		return false;
 	if (b && a->holding != b->holding) {
@@ -338,7 +375,7 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	memcpy(a->member, all, n * sizeof(all[0]));
 	a->n = n;
 	a->traffic = traffic;
-	a->good = why ? a->good : n;
+	a->good = why ? (b ? 0 : a->good) : n;
 	a->said = n;
 	if (b) {
 		b->n = b->good = b->said = 0;
@@ -360,7 +397,7 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	struct chain *mine;
 	uint64_t traffic;
 
-	if (build(&c->row, &traffic, &m, 1))
+	if (build(&c->row, &traffic, &m, 1, false))
 		return;
 	if (c->n == CHAINS)
 		end(s, 0);

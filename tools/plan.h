@@ -16,6 +16,7 @@ enum plan_chains { PLAN_CHAINS, PLAN_LARGER, PLAN_NAMED };
 struct plan_group {
 	const struct pattern *pattern;
 	bool generated; /* a chain */
+	bool late;      /* in two kernels: some of its stores wait (row.h) */
 	unsigned n;     /* members */
 	uint64_t launch[GROUP_MAX_MEMBERS];
 	enum reason why; /* REASON_NONE: fused */

@@ -11,6 +11,7 @@ struct counts {
 	uint64_t by_reason[REASON_COUNT]; /* [REASON_NONE]: fused */
 	uint64_t stores, bytes;           /* left out */
 	uint64_t groups, fewer;           /* all of them; launches that fusing saves */
+	uint64_t late;                    /* fused in two kernels */
 };
 
 static struct counts count(const struct plan_result *r, const struct pattern *p)
@@ -21,7 +22,10 @@ static struct counts count(const struct plan_result *r, const struct pattern *p)
 		if (r->group[i].pattern == p) {
 			c.groups++;
 			c.by_reason[r->group[i].why]++;
-			c.fewer += r->group[i].why ? 0 : r->group[i].n - 1;
+			if (!r->group[i].why) {
+				c.late += r->group[i].late;
+				c.fewer += r->group[i].n - 1 - r->group[i].late;
+			}
 			c.stores += r->group[i].stores;
 			c.bytes += r->group[i].bytes;
 		}
@@ -53,6 +57,8 @@ static json_t *json_groups(const struct plan_result *r)
 				launches, "fused", g->why == REASON_NONE);
 		if (g->generated)
 			json_object_set_new(one, "generated", json_true());
+		if (g->late)
+			json_object_set_new(one, "kernels", json_integer(2));
 		if (g->why)
 			json_object_set_new(one, "reason", json_string(reason_word(g->why)));
 		if (g->stores) {
@@ -176,10 +182,15 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 		const struct pattern *p = pattern_get((enum pattern_id)i);
 		struct counts c = count(r, p);
 
-		if (!p->nnode && !c.groups)
+		if ((!p->nnode || p->watched) && !c.groups)
 			continue;
 		fprintf(f, "%s: %" PRIu64 " groups fused, %" PRIu64 " launches fewer\n", p->name,
 			c.by_reason[REASON_NONE], c.fewer);
+		if (c.late)
+			fprintf(f,
+				"  %7" PRIu64 "  of them in two kernels: what they leave lies where "
+				"other rows are read\n",
+				c.late);
 		if (c.stores)
 			fprintf(f,
 				"  %7" PRIu64 "  stores dropped, %" PRIu64

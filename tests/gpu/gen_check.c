@@ -51,7 +51,7 @@ static struct {
 	CUdeviceptr memory[2], program, value, scratch;
 	size_t value_bytes, scratch_bytes;
 	unsigned char *start, *end[2]; /* ROOM bytes each */
-	unsigned ran, refused, partial, unfit, failed, kernels[256];
+	unsigned ran, refused, partial, some, unfit, failed, kernels[256];
 	bool all_inputs;
 	uint16_t divisor;
 	double compiled_s;
@@ -87,11 +87,44 @@ static void keep_part(struct row *r, uint64_t seed)
 			continue;
 		o->keep.lo = o->addr + (uint64_t)lo + (next(&s) >> 33) % (n / 2) * bytes;
 		o->keep.hi = o->addr + (uint64_t)hi - (next(&s) >> 33) % (n / 2) * bytes;
-		if (row_check(r) != REASON_NONE)
+		if (o->keep.hi > o->keep.lo + 2 * bytes && next(&s) % 2) {
+			n = (o->keep.hi - o->keep.lo) / bytes - 2;
+			o->hole[0].lo = o->keep.lo + (1 + (next(&s) >> 33) % n) * bytes;
+			o->hole[0].hi = o->hole[0].lo + bytes;
+			o->nhole = 1;
+		}
+		if (row_check(r) != REASON_NONE) {
 			o->keep = (struct range){0, 0};
-		else
+			o->nhole = 0;
+		} else {
 			t.partial++;
+		}
 	}
+}
+
+/* Some operands have not all rows. */
+static void some_rows(struct row *r, uint64_t seed)
+{
+	uint64_t s = seed * 37 + 5;
+	const unsigned d = (unsigned)(next(&s) >> 33) % r->ndim;
+	const int64_t n = 1 + (int64_t)((next(&s) >> 33) % (uint64_t)r->size[d]);
+
+	if (row_is_flat(r) || next(&s) % 3)
+		return;
+	/* All that is stored, then of what is loaded what may. */
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < r->noperand; i++) {
+			struct row_operand *o = &r->operand[i];
+
+			if (!o->stride[d] || !(o->use & ROW_WRITE) != pass ||
+			    (pass && next(&s) % 2))
+				continue;
+			o->most[d] = n;
+			if (row_check(r) != REASON_NONE)
+				o->most[d] = 0;
+			else
+				t.some++;
+		}
 }
 
 /* A program that can be run, or false. */
@@ -110,6 +143,7 @@ static bool prepare(struct one *p, uint64_t seed)
 		return false;
 	}
 	keep_part(&p->r, seed);
+	some_rows(&p->r, seed);
 	row_canon(&p->r);
 	if (!p->r.nstmt) { /* all of its stores are dead */
 		t.unfit++;
@@ -320,6 +354,10 @@ static void run(const struct one *p, CUmodule module)
 				o->keep.lo += t.memory[k] - BASE;
 				o->keep.hi += t.memory[k] - BASE;
 			}
+			for (unsigned n = 0; n < o->nhole; n++) {
+				o->hole[n].lo += t.memory[k] - BASE;
+				o->hole[n].hi += t.memory[k] - BASE;
+			}
 		}
 		GPU(cuMemcpyHtoD_v2(t.memory[k], t.start, bytes));
 		if (k)
@@ -518,10 +556,10 @@ int main(int argc, char **argv)
 	batch(one, n);
 	printf("# %u programs run (%u of them elementwise, %u a row for a block, %u for many rows, "
 	       "%u for a warp, "
-	       "%u too long), %u operands kept in part, %u refused by row_check, %u without a "
+	       "%u too long), %u operands kept in part, %u of some rows, %u refused by row_check, %u without a "
 	       "kernel; %.1f s of compiling\n",
 	       t.ran, t.kernels['c'], t.kernels['f'], t.kernels['m'], t.kernels['w'],
-	       t.kernels['l'], t.partial, t.refused, t.unfit, t.compiled_s);
+	       t.kernels['l'], t.partial, t.some, t.refused, t.unfit, t.compiled_s);
 	printf("%s 1 - random row programs, seeds %llu to %llu\n1..1\n",
 	       t.failed || (!t.ran && !t.write) ? "not ok" : "ok", (unsigned long long)t.first,
 	       (unsigned long long)(t.first + t.count - 1));

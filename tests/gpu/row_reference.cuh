@@ -416,6 +416,15 @@ __device__ inline uint64_t reduced(const row *r, const row_stmt *s, const uint64
 	return v;
 }
 
+/* Is the row one of the operand's? */
+static __device__ bool has_row(const row *r, const row_operand *o, int64_t index, bool store)
+{
+	for (int d = r->ndim; d-- > 0; index /= r->size[d])
+		if (o->most[d] && (store || o->stride[d]) && index % r->size[d] >= o->most[d])
+			return false;
+	return true;
+}
+
 __device__ inline char *element(const row *r, const row_operand *o, int64_t index, int64_t col)
 {
 	int64_t at = (int64_t)o->addr + col * o->step;
@@ -456,7 +465,7 @@ __device__ inline void run(const row *r, int64_t index, uint64_t *value, char *s
 
 			switch (s->code) {
 			case ROW_LOAD:
-				v[c] = !o->step || (k >= 0 && k < o->width) ?
+				v[c] = has_row(r, o, index, false) && (!o->step || (k >= 0 && k < o->width)) ?
 					       peek(element(r, o, index, o->step ? k : 0), bytes_of(s->type)) : none;
 				break;
 			case ROW_CONST:
@@ -503,8 +512,11 @@ __device__ inline void run(const row *r, int64_t index, uint64_t *value, char *s
 
 			char *at = element(r, o, index, k);
 
-			if (k >= 0 && k < o->width &&
-			    (!o->keep.hi || ((uint64_t)at >= o->keep.lo && (uint64_t)at < o->keep.hi)))
+			bool kept = !o->keep.hi || ((uint64_t)at >= o->keep.lo && (uint64_t)at < o->keep.hi);
+
+			for (int n = 0; n < o->nhole; n++)
+				kept &= (uint64_t)at < o->hole[n].lo || (uint64_t)at >= o->hole[n].hi;
+			if (k >= 0 && k < o->width && kept && has_row(r, o, index, true))
 				poke(at, bytes_of(s->type), value[s->arg[0] * cols + c]);
 		}
 	}
