@@ -22,6 +22,7 @@
 
 enum {
 	CAPTURE_US = 500, /* between looks whether a capture is over */
+	REST = 4,         /* so much longer than it took to look, nothing is looked at again */
 	CHECK_TRIES = 8,  /* then some verdicts stay unchecked that no form has room for */
 };
 
@@ -302,6 +303,7 @@ bool graph_build(struct side *s)
 		return false;
 	}
 	s->building = false;
+	s->pace = (unsigned)((graph_now() - from) * REST / 1000000);
 	if (s->gone || s->alone || why) {
 		if (fused)
 			real.cuGraphExecDestroy(fused);

@@ -49,7 +49,8 @@ static bool copies(struct fill *f, struct check *check)
 		struct graph_into to = {.graph = f->graph, .ours = c->ours, .added = f->added};
 		unsigned node = c->nodes.node[first_writer(c, r[i])];
 
-		if (!check_snapshot(check, r[i], f->arena->bytes / 4, &graph_into, &to))
+		if (!check_snapshot(check, r[i], f->arena->bytes / (2 * (n < 2 ? 2 : n)),
+				    &graph_into, &to))
 			return false;
 		for (size_t e = 0; e < f->level->nedge; e++)
 			if (f->level->edge[e].to == node &&

@@ -13,16 +13,20 @@ enum {
 /* Is it time to look at this one? Lock held. */
 static bool due(struct side *s)
 {
+	bool news;
+
 	if (s->gone || s->alone || s->building)
 		return false;
 	if (s->want || s->stale)
 		return true;
 	if (!s->waits)
 		return false;
-	if (verdict_changes() != s->changes)
-		return true;
-	if (++s->ticks < s->patience)
+	s->ticks++;
+	news = verdict_changes() != s->changes;
+	if (s->ticks < (news ? s->pace : s->patience))
 		return false;
+	if (news)
+		s->patience = 0;
 	s->ticks = 0;
 	return true;
 }

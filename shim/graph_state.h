@@ -132,6 +132,7 @@ struct side {
 	enum reason alone;        /* left alone for good; NONE: not */
 	uint64_t changes, events; /* verdict_changes() and memory_events() last looked at */
 	unsigned ticks, patience; /* polls since, and after how many to look again regardless */
+	unsigned pace;            /* polls at least: news of many verdicts come one by one */
 	/* Order of launches. */
 	enum graph_form last;
 	bool launched;

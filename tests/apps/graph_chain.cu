@@ -114,8 +114,8 @@ struct sink {
 	void launch(const call &c)
 	{
 		if (!graph) {
-			CHECK(cudaLaunchKernel(c.p.func, c.p.gridDim, c.p.blockDim,
-					       (void **)c.list, 0, stream));
+			CHECK(cudaLaunchKernel(c.p.func, c.p.gridDim, c.p.blockDim, (void **)c.list,
+					       0, stream));
 			return;
 		}
 		cudaGraphNode_t *n = next();
@@ -147,8 +147,7 @@ struct sink {
 		}
 		cudaGraphNode_t *n = next();
 		CHECK(cudaGraphAddMemcpyNode1D(n, graph, before(), before() != NULL, c.buffer[o],
-					       c.buffer[from], bytes(c),
-					       cudaMemcpyDeviceToDevice));
+					       c.buffer[from], bytes(c), cudaMemcpyDeviceToDevice));
 	}
 };
 
@@ -264,7 +263,8 @@ int main(int argc, char **argv)
 
 			CHECK(cudaGraphExecKernelNodeSetParams(exec, nodes.node.back(), &c.p));
 		} else if (!strcmp(habit, "edit") && i == launches / 2) {
-			/* The first member leaves its sum elsewhere, the second takes what is there. */
+			/* The first member leaves its sum elsewhere, the second takes what is
+			 * there. */
 			const call c(chains[0], add_kernel(), OTHER, A, B);
 
 			CHECK(cudaGraphExecKernelNodeSetParams(exec, nodes.node[0], &c.p));

@@ -14,6 +14,7 @@
  *                                         fuse, and one whose program runs out of memory
  *
  * With GRAPH_RANDOM_VERBOSE in the environment, cases say on stderr what they do, and wait for it.
+ * With GRAPH_RANDOM_PLAIN kernels are mostly of those that can be computed in one way only.
  * With GRAPH_RANDOM_FILLS_STAY no node that fills memory is switched off: on an H200 with driver
  * 580.159 what such a graph leaves differs from run to run then, or it faults (case 89).
  */
@@ -151,12 +152,11 @@ struct arguments {
 
 	explicit arguments(const struct what &w)
 	{
-		static void *const kernel[] = {(void *)graph_add, (void *)graph_norm,
-					       (void *)graph_silu, (void *)graph_mul,
-					       (void *)graph_mix,  (void *)graph_scale,
-					       (void *)graph_relu, (void *)graph_neg,
-					       (void *)graph_iadd, (void *)graph_imul,
-					       (void *)graph_irelu, (void *)graph_cast};
+		static void *const kernel[] = {
+			(void *)graph_add,  (void *)graph_norm,  (void *)graph_silu,
+			(void *)graph_mul,  (void *)graph_mix,   (void *)graph_scale,
+			(void *)graph_relu, (void *)graph_neg,   (void *)graph_iadd,
+			(void *)graph_imul, (void *)graph_irelu, (void *)graph_cast};
 		unsigned n = 0;
 
 		out = world.buffer[w.out];
@@ -221,24 +221,40 @@ static void random_buffers(struct what &w)
 		w.out = FIRST_WHOLE + rnd(WHOLES);
 }
 
+static const enum kind few[] = {SCALE, RELU, NEG}, wholes[] = {IADD, IMUL, IRELU};
+
+static enum kind random_kind()
+{
+	static const bool plain = getenv("GRAPH_RANDOM_PLAIN");
+	const unsigned k = rnd(48);
+
+	if (plain)
+		return k < 32   ? wholes[rnd(3)]
+		       : k < 36 ? CAST
+		       : k < 40 ? NEG
+		       : k < 42 ? MIX
+		       : k < 44 ? COPY
+		       : k < 47 ? FILL
+				: EMPTY;
+	return k < 7    ? ADD
+	       : k < 14 ? NORM
+	       : k < 18 ? SILU
+	       : k < 22 ? MUL
+	       : k < 25 ? MIX
+	       : k < 27 ? COPY
+	       : k < 29 ? FILL
+	       : k < 30 ? HOST
+	       : k < 32 ? EMPTY
+	       : k < 37 ? few[rnd(3)]
+	       : k < 46 ? wholes[rnd(3)]
+			: CAST;
+}
+
 static struct what random_what(const struct what *last)
 {
-	static const enum kind few[] = {SCALE, RELU, NEG}, wholes[] = {IADD, IMUL, IRELU};
 	struct what w;
-	unsigned k = rnd(48);
 
-	w.kind = k < 7    ? ADD
-		 : k < 14 ? NORM
-		 : k < 18 ? SILU
-		 : k < 22 ? MUL
-		 : k < 25 ? MIX
-		 : k < 27 ? COPY
-		 : k < 29 ? FILL
-		 : k < 30 ? HOST
-		 : k < 32 ? EMPTY
-		 : k < 37 ? few[rnd(3)]
-		 : k < 46 ? wholes[rnd(3)]
-			  : CAST;
+	w.kind = random_kind();
 	w.value = (float)rnd(100) / 100;
 	/* Often the second half of a pair, or more of a chain. */
 	if (last && rnd(3)) {
@@ -361,9 +377,9 @@ static const bool verbose = getenv("GRAPH_RANDOM_VERBOSE");
 
 static void say_node(size_t i, const struct node &n)
 {
-	static const char *const name[] = {"add",   "norm", "silu", "mul",  "mix",   "scale",
-					   "relu",  "neg",  "iadd", "imul", "irelu", "cast",
-					   "copy",  "fill", "host", "empty", "child"};
+	static const char *const name[] = {"add",  "norm", "silu", "mul",   "mix",   "scale",
+					   "relu", "neg",  "iadd", "imul",  "irelu", "cast",
+					   "copy", "fill", "host", "empty", "child"};
 
 	SAY("  %zu %s out %u a %u b %u value %g after", i, name[n.what.kind], n.what.out, n.what.a,
 	    n.what.b, (double)n.what.value);
