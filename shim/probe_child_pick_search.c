@@ -108,11 +108,38 @@ static bool whole_table(struct hunt *h)
 	return true;
 }
 
+/* Not one of the operations that IEEE rounds, or a choice. */
+static bool is_function(enum opcode c)
+{
+	static const enum opcode list[] = {OP_silu,  OP_gelu_tanh, OP_gelu_erf, OP_pow, OP_sqrt,
+					   OP_rsqrt, OP_exp,       OP_log,      OP_sin, OP_cos,
+					   OP_tanh,  OP_erf,       OP_sigmoid};
+
+	for (unsigned i = 0; i < sizeof(list) / sizeof(*list); i++)
+		if (list[i] == c)
+			return true;
+	return false;
+}
+
+/* Of functions that differ in few places, and of forms that do not differ. */
+static bool every_float(struct hunt *h)
+{
+	const struct operand *in = only_input(h->s.op);
+	bool whole = false;
+
+	if (!h->n || !in || in->dtype != DT_f32 || h->p->inputs[0] || !is_function(h->s.op->code))
+		return true;
+	if (!pick_sweep(h->p, &h->b, &h->s, h->pair, &h->n, &whole))
+		return false;
+	h->table |= whole;
+	return true;
+}
+
 static bool elements(struct hunt *h)
 {
 	for (unsigned i = 0; i < h->s.nspelling; i++)
 		h->pair[h->n++] = i;
-	return whole_table(h) && all_families(h);
+	return whole_table(h) && all_families(h) && every_float(h);
 }
 
 /* Every spelling that is left with every order. */
