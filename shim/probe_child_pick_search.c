@@ -31,6 +31,18 @@ struct hunt {
 	bool table; /* every input there is was tried: those left agree on all */
 };
 
+/* As fused/candidate.def has it. */
+static struct fields hint_of(const struct row_spelling *s)
+{
+	return (struct fields){.mean = s->mean,
+			       .root = s->root == PICK_root_XDIV       ? FIELD_root_XDIV
+				       : s->root == PICK_root_XDIVFAST ? FIELD_root_XDIVFAST
+								       : s->root,
+			       .product = s->product,
+			       .round = s->round,
+			       .ftz = s->ftz};
+}
+
 /* rows 0: all. False once the answer is known; none left is not an answer yet. */
 static bool filter(struct hunt *h, enum probe_family f, int64_t rows)
 {
@@ -39,6 +51,8 @@ static bool filter(struct hunt *h, enum probe_family f, int64_t rows)
 
 	if (!h->n || !search_allowed(p, f))
 		return true;
+	/* Inputs hard for one of those that are left. */
+	p->tools->hint = hint_of(&h->s.spelling[h->pair[h->number % h->n] & 0xffff]);
 	if (!pick_bench_reference(p, &h->b, f, h->number++) ||
 	    !pick_bench_filter(p, &h->b, rows, h->pair, &h->n))
 		return false;
@@ -167,8 +181,10 @@ static bool cross(struct hunt *h, unsigned from, unsigned to)
 /* With all orders from..to, row by row while they are many. */
 static bool orders(struct hunt *h, unsigned from, unsigned to)
 {
-	static const enum probe_family apart[] = {PROBE_FAMILY_epsilon, PROBE_FAMILY_wide,
-						  PROBE_FAMILY_normal};
+	/* Sums that cancel; sums of squares have rows of their own. */
+	const bool squares = h->s.op->code == OP_rmsnorm;
+	const enum probe_family apart[] = {squares ? PROBE_FAMILY_overflow : PROBE_FAMILY_epsilon,
+					   PROBE_FAMILY_wide, PROBE_FAMILY_normal};
 
 	if (!cross(h, from, to))
 		return false;
