@@ -13,7 +13,7 @@
 enum {
 	/* Launches of a kernel that were considered and of which nothing came; from then on only so
 	 * many of each so many are (as `dull` in hook_launch.c). */
-	FRUITLESS = 512,
+	FRUITLESS = 256,
 	LOOK = 17,
 	PERIOD = 257,
 };
