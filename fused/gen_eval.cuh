@@ -512,3 +512,12 @@ extern "C" __global__ void __launch_bounds__(128) af_eval(const __grid_constant_
 	af::eval::run(a);
 }
 AF_KERNEL(af_eval)
+
+extern "C" __global__ void __launch_bounds__(128) af_eval_floats(uint64_t to, int64_t n, uint32_t first, uint32_t step)
+{
+	const int64_t each = (int64_t)gridDim.x * blockDim.x;
+
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += each)
+		((uint32_t *)to)[i] = first + (uint32_t)i * step;
+}
+AF_KERNEL(af_eval_floats)

@@ -13,6 +13,8 @@
 #include "matcher/row.h"
 
 #define EVAL_KERNEL "af_eval"
+/* (uint64_t to, int64_t n, uint32_t first, uint32_t step): n floats by their bits. */
+#define EVAL_FLOATS "af_eval_floats"
 
 /* An order of additions; fast as in struct row_order. */
 struct eval_order {

@@ -17,6 +17,13 @@
  * Answer, on its stdout, one line:
  *   candidate NAME [slower]   or   reason WORD detail ...
  *
+ * A chain (a group that is a row program) has "chain": 1, "pattern": its name, up to
+ * GROUP_MAX_MEMBERS members, "places": where NVRTC is looked for (lines of shim/compile.h),
+ * "images": bytes that images on disk may take; its ops may have "scalar": ["16 hex digits of a
+ * double", ...], "compute": "f32", "plus_one": 1, and a member whose pick needs no search "pick":
+ * "NAME" (matcher/row_pick.h). Its answer has a pick for each member: candidate NAME+NAME+...
+ * [slower] and the chain's kernel with these picks is among the images on disk by then.
+ *
  * Another request asks what an unknown kernel computes:
  *   {"infer": {name, hash, image, grid, block, shmem, params, param as above, "room": [bytes that
  *              each parameter points to, or 0, ...], "more": [{grid, block, shmem, params}, ...]},

@@ -19,7 +19,8 @@ struct probe_tools {
 	char *places;         /* where NVRTC is looked for, lines of shim/compile.h */
 	uint64_t image_bytes; /* that the images on disk may take */
 	struct nvrtc *nvrtc;
-	CUfunction eval;
+	CUfunction eval, floats;
+	struct fields hint; /* a norm's spelling that rows of 16 bits shall be hard for */
 	/* The chain with its picks where the arena has its operands. */
 	CUmodule module;
 	CUfunction function;
@@ -85,6 +86,21 @@ bool pick_bench_reference(struct probe *p, struct pick_bench *b, enum probe_fami
 /* Keeps the pairs that make of the first `rows` rows what the member made of them; 0: of all. */
 bool pick_bench_filter(struct probe *p, struct pick_bench *b, int64_t rows, uint32_t *pair,
 		       unsigned *n);
+
+/* In parts: pairs to the device, with nothing counted; the first `rows` rows of what the member
+ * left, queued; how many elements differed in all that was queued. */
+bool pick_bench_pairs(struct probe *p, struct pick_bench *b, const uint32_t *pair, unsigned n);
+bool pick_bench_queue(struct probe *p, struct pick_bench *b, int64_t rows, unsigned n);
+bool pick_bench_counts(struct probe *p, struct pick_bench *b, uint32_t *differ, unsigned n);
+/* Queues n floats from the one with these bits on, each `step` one. */
+bool pick_bench_floats(struct probe *p, CUdeviceptr to, int64_t n, uint32_t first, uint32_t step);
+/*
+ * Every float there is through an op that reads one (probe_child_pick_sweep.c); on the software
+ * GPU, and where that would take too many launches, some from all over. Drops pairs that differ for
+ * one. *whole: it was all. The space and the bench may be others afterwards, for the same pairs.
+ */
+bool pick_sweep(struct probe *p, struct pick_bench *b, struct pick_space *s, uint32_t *pair,
+		unsigned *n, bool *whole);
 
 /* The pick of the one member of p, into p->pick[0]. */
 bool pick_search(struct probe *p);

@@ -155,6 +155,7 @@ void probe_chain_fill_row_op(const struct probe *p, const struct probe_member *m
 		free(x);
 		return;
 	}
+	b.hint = p->tools->hint;
 	probe_batch_fill(&b, f, number);
 	for (int64_t i = 0; i < rows * op->cols; i++)
 		x[i] = stored(t, probe_load(t, b.a, i) + probe_load(t, b.b, i));

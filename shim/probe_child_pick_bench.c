@@ -30,7 +30,9 @@ static bool load_eval(struct probe *p)
 	text = eval_text();
 	ok = text && probe_compile(p, "row programs as data", text, &module) &&
 	     probe_ok(p, p->cu.cuModuleGetFunction(&p->tools->eval, module, EVAL_KERNEL),
-		      EVAL_KERNEL);
+		      EVAL_KERNEL) &&
+	     probe_ok(p, p->cu.cuModuleGetFunction(&p->tools->floats, module, EVAL_FLOATS),
+		      EVAL_FLOATS);
 	free(text);
 	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
 }
@@ -76,8 +78,16 @@ bool pick_bench_reference(struct probe *p, struct pick_bench *b, enum probe_fami
 	       probe_arena_run(p);
 }
 
-static bool run(struct probe *p, struct pick_bench *b, int64_t rows, const uint32_t *pair,
-		unsigned n, uint32_t *differ)
+bool pick_bench_pairs(struct probe *p, struct pick_bench *b, const uint32_t *pair, unsigned n)
+{
+	return probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(b->pair, pair, n * sizeof(*pair), p->stream),
+			"upload") &&
+	       probe_ok(p, p->cu.cuMemsetD8Async(b->differ, 0, n * sizeof(uint32_t), p->stream),
+			"cuMemsetD8Async") &&
+	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload");
+}
+
+bool pick_bench_queue(struct probe *p, struct pick_bench *b, int64_t rows, unsigned n)
 {
 	struct eval_args a = {.program = b->program,
 			      .order = b->order,
@@ -93,19 +103,31 @@ static bool run(struct probe *p, struct pick_bench *b, int64_t rows, const uint3
 	void *params[] = {&a};
 
 	share = p->softgpu ? 1 : share < blocks ? share : blocks;
-	return probe_ok(p, p->cu.cuMemcpyHtoDAsync_v2(b->pair, pair, n * sizeof(*pair), p->stream),
-			"upload") &&
-	       probe_ok(p, p->cu.cuMemsetD8Async(b->differ, 0, n * sizeof(*differ), p->stream),
-			"cuMemsetD8Async") &&
-	       probe_ok(p,
+	return probe_ok(p,
 			p->cu.cuLaunchKernel(p->tools->eval, n, (unsigned)share, 1, threads, 1, 1,
 					     0, p->stream, params, NULL),
-			EVAL_KERNEL) &&
-	       probe_ok(p,
+			EVAL_KERNEL);
+}
+
+bool pick_bench_counts(struct probe *p, struct pick_bench *b, uint32_t *differ, unsigned n)
+{
+	return probe_ok(p,
 			p->cu.cuMemcpyDtoHAsync_v2(differ, b->differ, n * sizeof(*differ),
 						   p->stream),
 			"download") &&
 	       probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "programs run as data");
+}
+
+bool pick_bench_floats(struct probe *p, CUdeviceptr to, int64_t n, uint32_t first, uint32_t step)
+{
+	void *params[] = {&to, &n, &first, &step};
+	const unsigned threads = p->softgpu ? 1 : EVAL_THREADS;
+	const int64_t blocks = p->softgpu ? 1 : n / (threads * ELEMENTS_THREAD) + 1;
+
+	return probe_ok(p,
+			p->cu.cuLaunchKernel(p->tools->floats, (unsigned)blocks, 1, 1, threads, 1,
+					     1, 0, p->stream, params, NULL),
+			EVAL_FLOATS);
 }
 
 bool pick_bench_filter(struct probe *p, struct pick_bench *b, int64_t rows, uint32_t *pair,
@@ -116,10 +138,13 @@ bool pick_bench_filter(struct probe *p, struct pick_bench *b, int64_t rows, uint
 	bool ok = differ != NULL;
 
 	rows = rows && rows < b->rows ? rows : b->rows;
+	for (unsigned from = 0; ok && from < *n; from += b->room) {
+		unsigned some = *n - from < b->room ? *n - from : b->room;
 
-	for (unsigned from = 0; ok && from < *n; from += b->room)
-		ok = run(p, b, rows, pair + from, *n - from < b->room ? *n - from : b->room,
-			 differ + from);
+		ok = pick_bench_pairs(p, b, pair + from, some) &&
+		     pick_bench_queue(p, b, rows, some) &&
+		     pick_bench_counts(p, b, differ + from, some);
+	}
 	for (unsigned i = 0; ok && i < *n; i++)
 		if (!differ[i])
 			pair[kept++] = pair[i];

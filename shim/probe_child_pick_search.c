@@ -31,6 +31,18 @@ struct hunt {
 	bool table; /* every input there is was tried: those left agree on all */
 };
 
+/* As fused/candidate.def has it. */
+static struct fields hint_of(const struct row_spelling *s)
+{
+	return (struct fields){.mean = s->mean,
+			       .root = s->root == PICK_root_XDIV       ? FIELD_root_XDIV
+				       : s->root == PICK_root_XDIVFAST ? FIELD_root_XDIVFAST
+								       : s->root,
+			       .product = s->product,
+			       .round = s->round,
+			       .ftz = s->ftz};
+}
+
 /* rows 0: all. False once the answer is known; none left is not an answer yet. */
 static bool filter(struct hunt *h, enum probe_family f, int64_t rows)
 {
@@ -39,6 +51,8 @@ static bool filter(struct hunt *h, enum probe_family f, int64_t rows)
 
 	if (!h->n || !search_allowed(p, f))
 		return true;
+	/* Inputs hard for one of those that are left. */
+	p->tools->hint = hint_of(&h->s.spelling[h->pair[h->number % h->n] & 0xffff]);
 	if (!pick_bench_reference(p, &h->b, f, h->number++) ||
 	    !pick_bench_filter(p, &h->b, rows, h->pair, &h->n))
 		return false;
@@ -108,11 +122,38 @@ static bool whole_table(struct hunt *h)
 	return true;
 }
 
+/* Not one of the operations that IEEE rounds, or a choice. */
+static bool is_function(enum opcode c)
+{
+	static const enum opcode list[] = {OP_silu,  OP_gelu_tanh, OP_gelu_erf, OP_pow, OP_sqrt,
+					   OP_rsqrt, OP_exp,       OP_log,      OP_sin, OP_cos,
+					   OP_tanh,  OP_erf,       OP_sigmoid};
+
+	for (unsigned i = 0; i < sizeof(list) / sizeof(*list); i++)
+		if (list[i] == c)
+			return true;
+	return false;
+}
+
+/* Of functions that differ in few places, and of forms that do not differ. */
+static bool every_float(struct hunt *h)
+{
+	const struct operand *in = only_input(h->s.op);
+	bool whole = false;
+
+	if (!h->n || !in || in->dtype != DT_f32 || h->p->inputs[0] || !is_function(h->s.op->code))
+		return true;
+	if (!pick_sweep(h->p, &h->b, &h->s, h->pair, &h->n, &whole))
+		return false;
+	h->table |= whole;
+	return true;
+}
+
 static bool elements(struct hunt *h)
 {
 	for (unsigned i = 0; i < h->s.nspelling; i++)
 		h->pair[h->n++] = i;
-	return whole_table(h) && all_families(h);
+	return whole_table(h) && all_families(h) && every_float(h);
 }
 
 /* Every spelling that is left with every order. */
@@ -140,8 +181,10 @@ static bool cross(struct hunt *h, unsigned from, unsigned to)
 /* With all orders from..to, row by row while they are many. */
 static bool orders(struct hunt *h, unsigned from, unsigned to)
 {
-	static const enum probe_family apart[] = {PROBE_FAMILY_epsilon, PROBE_FAMILY_wide,
-						  PROBE_FAMILY_normal};
+	/* Sums that cancel; sums of squares have rows of their own. */
+	const bool squares = h->s.op->code == OP_rmsnorm;
+	const enum probe_family apart[] = {squares ? PROBE_FAMILY_overflow : PROBE_FAMILY_epsilon,
+					   PROBE_FAMILY_wide, PROBE_FAMILY_normal};
 
 	if (!cross(h, from, to))
 		return false;

@@ -84,6 +84,20 @@ static bool slower(struct probe *p, struct timing *t, unsigned *rounds, float *m
 	return f[0] * 100 > m[0] * SLOWER_PERCENT && *fused * 100 > *members * SLOWER_PERCENT;
 }
 
+static bool take_whole_chain(struct probe *p)
+{
+	bool ok = probe_arena_size(p, p->asked.rows) == PROBE_SIZED && probe_chain_build(p);
+	char *image = ok ? malloc(p->arena_bytes) : NULL;
+
+	if (image)
+		probe_chain_fill(p, PROBE_FAMILY_normal, 1, 1, image);
+	ok = image && probe_arena_upload(p, image);
+	free(image);
+	if (!ok)
+		p->why = REASON_NONE;
+	return ok;
+}
+
 /* All rows the program has, where elements stand for themselves and were probed in part; what they
  * hold is ordinary numbers. */
 static bool take_all(struct probe *p)
@@ -94,8 +108,11 @@ static bool take_all(struct probe *p)
 
 	if (p->group.rows == p->asked.rows)
 		return true;
-	if (p->group.pattern != &pattern_silu_mul || p->asked.rows > ELEMENTS_MOST / p->asked.cols)
+	if ((p->group.pattern != &pattern_silu_mul && !p->chain) ||
+	    p->asked.rows > ELEMENTS_MOST / p->asked.cols)
 		return false;
+	if (p->chain)
+		return take_whole_chain(p);
 	if (probe_arena_size(p, p->asked.rows) == PROBE_SIZED && bench_batch(p, &batch)) {
 		image = malloc(p->arena_bytes);
 		probe_batch_fill(&batch, PROBE_FAMILY_normal, 1);

@@ -227,6 +227,22 @@ extern "C" __global__ void PICKS(rmsnorm_f32)(float *out, const float *in, const
 	float s = rsqrtf(P_DIV(ss, (float)cols) + eps);
 	P_EACH out[(int64_t)blockIdx.x * cols + i] = weight[i] * (x[i] * s);
 }
+/* What is scaled is rounded before the weight is looked at. */
+extern "C" __global__ void PICKS(rmsnorm_bf16)(picks_bf16 *out, const picks_bf16 *in, const picks_bf16 *weight, int cols,
+					      float eps)
+{
+	const picks_bf16 *x = in + (int64_t)blockIdx.x * cols;
+	float ss = 0;
+
+	P_EACH ss += p_load(x[i]) * p_load(x[i]);
+	ss = p_block(ss);
+	float s = rsqrtf(P_DIV(ss, (float)cols) + eps);
+	P_EACH
+	{
+		picks_bf16 y = __float2bfloat16(p_load(x[i]) * s);
+		p_store(out + (int64_t)blockIdx.x * cols + i, p_load(y) * p_load(weight[i]));
+	}
+}
 extern "C" __global__ void PICKS(sum_f32)(float *out, const float *in, int rows, int cols)
 {
 	/* A warp a row. */
