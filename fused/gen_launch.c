@@ -41,8 +41,7 @@ static unsigned fill(const struct gen_recipe *p, const struct row *r, uint64_t *
 	return n;
 }
 _Static_assert(ROW_MAX_OPERANDS *(4 + 2 * ((int)ROW_MAX_DIMS + (int)ROW_MAX_HOLES)) +
-				       (int)ROW_MAX_DIMS + 2 +
-			       (int)ROW_MAX_IMM <=
+			       (int)ROW_MAX_DIMS + 2 + (int)ROW_MAX_IMM <=
 		       (int)GEN_PARAMS,
 	       "parameters have no room");
 

@@ -32,7 +32,7 @@ struct gen {
 	unsigned
 		shared[ROW_MAX_STMTS]; /* where: of kept values, and scratch of reductions; bytes */
 	unsigned group_bytes;          /* shared memory of a row, multiple of 16 */
-	bool some;            /* an operand has not all rows: how many are parameters */
+	bool some;                     /* an operand has not all rows: how many are parameters */
 	bool partial;         /* of an operand not all is kept: the bounds are parameters */
 	bool scalar_in_place; /* ROWS: what all columns have loaded is stored */
 	bool late; /* ROWS: no store before all threads have loaded, as values move within the row

@@ -129,10 +129,12 @@ void gen_row_stores(FILE *f, const struct gen *g, const char *who)
 		fprintf(f, "\t\tif (%s", who);
 		if (gen_some_rows(r, &r->operand[s->at]))
 			fprintf(f, " && w.h%u", s->at);
-		for (unsigned k = 0; k <= r->operand[s->at].nhole &&
-				     !row_operand_kept_whole(&r->operand[s->at]);
+		for (unsigned k = 0;
+		     k <= r->operand[s->at].nhole && !row_operand_kept_whole(&r->operand[s->at]);
 		     k++)
-			fprintf(f, "%s((uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < p.keep[%u])%s",
+			fprintf(f,
+				"%s((uint64_t)w.p%u >= p.keep[%u] && (uint64_t)w.p%u < "
+				"p.keep[%u])%s",
 				k ? " || " : " && (", s->at, gen_keep(s->at, k), s->at,
 				gen_keep(s->at, k) + 1, k == r->operand[s->at].nhole ? ")" : "");
 		fprintf(f, ")\n\t\t\taf::store_one(w.p%u, w.v%u);\n", s->at, s->arg[0]);

@@ -70,15 +70,15 @@ static struct norm norm_of(const struct member *const *m, unsigned n)
 		case OP_mul:
 		case OP_div:
 			if (k.begun && !k.scaled)
-				k.scaled = follows(m, i, OP_rsqrt, op) ||
-					   follows(m, i, OP_sqrt, op);
+				k.scaled =
+					follows(m, i, OP_rsqrt, op) || follows(m, i, OP_sqrt, op);
 			else if (k.scaled)
 				k.weighted = true;
 			break;
 		case OP_add:
 		case OP_bias_add:
-			k.shifted |= k.scaled &&
-				     (op->code == OP_bias_add || op_operand(op, ROLE_in1));
+			k.shifted |=
+				k.scaled && (op->code == OP_bias_add || op_operand(op, ROLE_in1));
 			break;
 		default:
 			k.begun |= is_summed(op->code);
@@ -122,8 +122,7 @@ bool chain_unit_ends(const struct member *const *m, unsigned n, const struct op 
 	}
 }
 
-bool chain_unit_weight(const struct member *const *m, unsigned n, const struct op *op,
-		       int64_t cols)
+bool chain_unit_weight(const struct member *const *m, unsigned n, const struct op *op, int64_t cols)
 {
 	const struct norm k = norm_of(m, n);
 	const struct operand *in = op_operand(op, ROLE_in0), *out = op_operand(op, ROLE_out);

@@ -12,8 +12,8 @@
  */
 bool chain_unit_ends(const struct member *const *m, unsigned n, const struct op *op);
 
-/* Is op the conversion of a weight for the norm that the n members have begun? Rows of the norm have
- * `cols` columns. */
+/* Is op the conversion of a weight for the norm that the n members have begun? Rows of the norm
+ * have `cols` columns. */
 bool chain_unit_weight(const struct member *const *m, unsigned n, const struct op *op,
 		       int64_t cols);
 

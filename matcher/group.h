@@ -82,8 +82,8 @@ struct pattern {
 	enum reason (*bind)(struct group *g);
 	/* Another opcode that node 0 may have. */
 	enum opcode also;
-	/* There is no kernel of this form, it is found as a chain: looked for beside chains only, so
-	 * that what stands against it has a name. */
+	/* There is no kernel of this form, it is found as a chain: looked for beside chains only,
+	 * so that what stands against it has a name. */
 	bool watched;
 	/* Bound slots (bits) whose store the fused kernel can leave out, be they overwritten in the
 	 * group or not. Not what the group is for. */

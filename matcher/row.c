@@ -145,9 +145,10 @@ static void put_stmt(struct text *t, const struct row *r, unsigned i)
 	const struct row_stmt *s = &r->stmt[i];
 
 	if (s->code == ROW_STORE)
-		put(t, "%s", s->flags & ROW_DEAD   ? "dead STORE"
-			: s->flags & ROW_LATE ? "late STORE"
-					      : "STORE");
+		put(t, "%s",
+		    s->flags & ROW_DEAD   ? "dead STORE"
+		    : s->flags & ROW_LATE ? "late STORE"
+					  : "STORE");
 	else
 		put(t, "v%u = %s", i, row_code_name(s->code));
 	put(t, "%s %s", s->flags & ROW_FTZ ? ".ftz" : "", dtype_name(s->type));

@@ -92,8 +92,8 @@ enum row_flags {
 	ROW_FTZ = 1,  /* subnormal f32 operands and results become zero (.ftz), of a CAST its f32
 			 side; of a reduction, in each of its steps */
 	ROW_DEAD = 2, /* of a STORE: proven unnecessary, it does not happen */
-	ROW_LATE = 4, /* of a STORE: it happens when all rows are through with everything else, as it
-			 lies across what others load (row_split) */
+	ROW_LATE = 4, /* of a STORE: it happens when all rows are through with everything else, as
+			 it lies across what others load (row_split) */
 };
 
 /* Along what a value varies; 0: it is the same everywhere. */
@@ -126,8 +126,8 @@ struct row_operand {
 	int64_t width;                /* columns it has: usually row->cols; 1 where step is 0 */
 	/* Rows that it has in each dimension: the first so many; 0: all. In others, a LOAD gives
 	 * anything (but where the stride is 0: the element that all rows share), and a STORE does
-	 * nothing. So the k of a rope, with fewer heads, stands beside the q, and what is the same in
-	 * all rows is stored by one. */
+	 * nothing. So the k of a rope, with fewer heads, stands beside the q, and what is the same
+	 * in all rows is stored by one. */
 	int64_t most[ROW_MAX_DIMS];
 	/* Only bytes lo .. hi - 1 of it are stored (whole elements; the others will have been
 	 * overwritten); 0, 0: all. Loads do not mind. */
@@ -283,7 +283,7 @@ uint64_t row_hash(const struct row *r);
  */
 struct row_cost {
 	uint64_t read, written; /* by both parts, of a program with late stores */
-	unsigned live;   /* the most f32-sized values of one column that are alive at once */
+	unsigned live;          /* the most f32-sized values of one column that are alive at once */
 	unsigned stage;  /* bytes a column that must be kept, or read or made again, from before a
 			    reduction until after it, counting values of type f32 as 4 */
 	unsigned passes; /* over a row: 1 + the longest chain of reductions one behind the other */

@@ -303,8 +303,8 @@ static bool fit_by(struct fit *f, const struct link *l)
 	return false;
 }
 
-/* The innermost axis of the space that is left for own axis i, of that size if not 0; -1: none. Only
- * the innermost own axis can be columns. */
+/* The innermost axis of the space that is left for own axis i, of that size if not 0; -1: none.
+ * Only the innermost own axis can be columns. */
 static int left_for(const struct fit *f, unsigned i, int64_t size)
 {
 	const struct space *s = f->s;
@@ -397,7 +397,8 @@ static bool place_naturally(struct space *s, unsigned m)
 
 static bool covers(const struct operand *a, const struct operand *b)
 {
-	return a->addr == b->addr && dtype_bytes((enum dtype)a->dtype) == dtype_bytes((enum dtype)b->dtype);
+	return a->addr == b->addr &&
+	       dtype_bytes((enum dtype)a->dtype) == dtype_bytes((enum dtype)b->dtype);
 }
 
 static uint64_t weight_of(const struct operand *o)

@@ -327,8 +327,8 @@ static bool make_hole(struct row_operand *o, struct range w)
 }
 
 /*
- * What later stores overwrite need not be stored. What they leave of it is a few runs of bytes; where
- * it is more than that, the later one waits (row_late).
+ * What later stores overwrite need not be stored. What they leave of it is a few runs of bytes;
+ * where it is more than that, the later one waits (row_late).
  */
 static void settle(struct row *r, unsigned i, const struct range *of, const bool *run)
 {
@@ -431,8 +431,8 @@ static bool is_cheap(enum opcode code)
 	}
 }
 
-/* What would be done again in each row only if it is cheap: a weight and its 1 +, the one k for many
- * q. A table of cosines for all heads is left to a kernel of its own. */
+/* What would be done again in each row only if it is cheap: a weight and its 1 +, the one k for
+ * many q. A table of cosines for all heads is left to a kernel of its own. */
 static bool repeats_much(const struct space *s, const struct row_member *member, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -24,7 +24,8 @@ struct row_member {
  */
 enum reason row_build(struct row *r, const struct row_member *member, unsigned n);
 
-/* The same, only tidied: for a look at what comes of more members. late: stores may be made late. */
+/* The same, only tidied: for a look at what comes of more members. late: stores may be made late.
+ */
 enum reason row_build_roughly(struct row *r, const struct row_member *member, unsigned n,
 			      bool late);
 

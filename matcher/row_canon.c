@@ -55,8 +55,8 @@ static uint64_t class_of(const struct row *r, const struct row_operand *o)
 	h |= (uint64_t)(!o->step ? 0 : o->step == bytes ? 1 : 2) << 24;
 	h |= (uint64_t)(!o->step || o->width == r->cols) << 28;
 	for (unsigned d = 0; d < r->ndim; d++)
-		h |= (uint64_t)(o->stride[d] != 0) << (32 + d) |
-		     (uint64_t)(o->most[d] != 0) << (36 + d);
+		h |= (uint64_t)(o->stride[d] != 0) << (32 + d) | (uint64_t)(o->most[d] != 0)
+									 << (36 + d);
 	h |= (uint64_t)row_operand_kept_whole(o) << 41 | (uint64_t)o->nhole << 42;
 	if (row_is_flat(r))
 		h |= (uint64_t)(o->stride[0] == bytes) << 40;

@@ -2,8 +2,8 @@
 /*
  * Stores that have to wait. An allocator hands out the memory of what a group has read to what it
  * leaves, at another row pitch; rows that ran at the same time would overwrite what others have yet
- * to load. Such a store happens when all rows are through, in a kernel of its own that takes what it
- * needs from what the first one left. Declared in row.h.
+ * to load. Such a store happens when all rows are through, in a kernel of its own that takes what
+ * it needs from what the first one left. Declared in row.h.
  */
 #include <string.h>
 
@@ -74,8 +74,8 @@ static bool is_left(const struct row *r, const struct row_stmt *s)
 	return o->step ? o->width == r->cols : !(r->stmt[s->arg[0]].span & ROW_SPAN_COLS);
 }
 
-/* Values that the first kernel leaves in memory are loaded from there, by operands of their own: the
- * first `old` ones mean what was there before. */
+/* Values that the first kernel leaves in memory are loaded from there, by operands of their own:
+ * the first `old` ones mean what was there before. */
 static void load_what_is_left(struct row *r)
 {
 	for (unsigned i = 0; i < r->nstmt; i++) {
@@ -97,7 +97,8 @@ static void load_what_is_left(struct row *r)
 	}
 }
 
-/* Would the second kernel load, from one of the first `old` operands, what the first has stored over?
+/* Would the second kernel load, from one of the first `old` operands, what the first has stored
+ * over?
  */
 static bool is_spoilt(const struct row *first, const struct row *second, unsigned old)
 {

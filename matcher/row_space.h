@@ -3,10 +3,11 @@
  * One index space for all members of a chain. Each op has a view of its own of its operands (a flat
  * run, rows x columns, four dimensions in any order). Here they are cut into axes that suit all of
  * them: which axis of one op is which of another follows from the memory that both touch. An op may
- * run over a part of an axis only: half of the columns, the first heads, one number for all columns.
+ * run over a part of an axis only: half of the columns, the first heads, one number for all
+ * columns.
  *
- * Nothing rests on a right guess: an elementwise op may be gone through in any order, so long as all
- * its operands are; what one op leaves to another is compared where it is read (row_build.c).
+ * Nothing rests on a right guess: an elementwise op may be gone through in any order, so long as
+ * all its operands are; what one op leaves to another is compared where it is read (row_build.c).
  */
 #ifndef AF_MATCHER_ROW_SPACE_H
 #define AF_MATCHER_ROW_SPACE_H

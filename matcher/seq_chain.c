@@ -218,8 +218,8 @@ static void report(struct seq *s, struct row *r, struct seq_member *const *membe
 }
 
 /*
- * All members were to be a group that people have a name for, and memory forbids it to the end: that
- * is said, besides what becomes of its parts.
+ * All members were to be a group that people have a name for, and memory forbids it to the end:
+ * that is said, besides what becomes of its parts.
  */
 static void report_overlap(struct seq *s, const struct chain *c, unsigned good)
 {
@@ -362,9 +362,9 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || ends_before(a, m) || (b && ends_before(b, m)) ||
-	    first->priority != l->priority || first->device != l->device ||
-	    (b && b->member[0]->m.launch.priority != l->priority) || !in_order(s, all, n) ||
+	if (!n || ends_before(a, m) || (b && ends_before(b, m)) || first->priority != l->priority ||
+	    first->device != l->device || (b && b->member[0]->m.launch.priority != l->priority) ||
+	    !in_order(s, all, n) ||
 	    ((why = build(&s->chains->row, &traffic, all, n, false)) && why != REASON_OVERLAP) ||
 	    traffic >= apart)
 		return false;
@@ -410,7 +410,8 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	hold(mine, may_hold(s, mine, m));
 }
 
-/* Would m end the chain by what it writes, being the conversion of a weight that the chain needs? */
+/* Would m end the chain by what it writes, being the conversion of a weight that the chain needs?
+ */
 static bool is_weight_of(const struct chain *c, const struct seq_member *m)
 {
 	const struct member *all[GROUP_MAX_MEMBERS];

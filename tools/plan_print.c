@@ -188,7 +188,8 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 			c.by_reason[REASON_NONE], c.fewer);
 		if (c.late)
 			fprintf(f,
-				"  %7" PRIu64 "  of them in two kernels: what they leave lies where "
+				"  %7" PRIu64
+				"  of them in two kernels: what they leave lies where "
 				"other rows are read\n",
 				c.late);
 		if (c.stores)

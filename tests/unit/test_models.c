@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Models as eager frameworks launch them, written down launch by launch (torch.h): what the planner
- * makes of them. Shapes of prefill and of decoding, three types, and memory that is handed out again
- * as soon as Python drops a tensor.
+ * makes of them. Shapes of prefill and of decoding, three types, and memory that is handed out
+ * again as soon as Python drops a tensor.
  */
 #include "unit.h"
 
@@ -11,8 +11,8 @@
 
 static enum dtype low; /* of weights and activations */
 static int batch, length, heads, kv_heads, head, rotary, hidden, ffn;
-static struct tensor ffn_up, ffn_down, norm_weight, norm_bias, head_weight, proj_q, proj_kv,
-	cosine, sine, mask;
+static struct tensor ffn_up, ffn_down, norm_weight, norm_bias, head_weight, proj_q, proj_kv, cosine,
+	sine, mask;
 
 /* Planning. */
 
@@ -398,33 +398,63 @@ static const struct model {
 	int head, kv_heads, rotary;
 	struct want want[5];
 } model[] = {
-	{"llama", llama, 64, 2, 64,
+	{"llama",
+	 llama,
+	 64,
+	 2,
+	 64,
 	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
 	  REFUSED(silu_mul, LAYERS)}},
-	{"llama, all heads", llama, 64, 8, 64,
+	{"llama, all heads",
+	 llama,
+	 64,
+	 8,
+	 64,
 	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
 	  REFUSED(silu_mul, LAYERS)}},
-	{"llama, one head", llama, 128, 1, 128,
+	{"llama, one head",
+	 llama,
+	 128,
+	 1,
+	 128,
 	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
 	  REFUSED(silu_mul, LAYERS)}},
-	{"qwen3", qwen3, 128, 4, 128,
-	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1 + 2 * LAYERS),
-	  FUSED(rope, LAYERS), REFUSED(silu_mul, LAYERS)}},
-	{"gemma", gemma, 256, 1, 256,
+	{"qwen3",
+	 qwen3,
+	 128,
+	 4,
+	 128,
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1 + 2 * LAYERS), FUSED(rope, LAYERS),
+	  REFUSED(silu_mul, LAYERS)}},
+	{"gemma",
+	 gemma,
+	 256,
+	 1,
+	 256,
 	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(rope, LAYERS),
 	  REFUSED(gelu_mul, LAYERS)}},
-	{"gemma2", gemma2, 256, 4, 256,
-	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1 + 2 * LAYERS),
-	  FUSED(rope, LAYERS), REFUSED(gelu_mul, LAYERS),
-	  FUSED(mask_softmax, LAYERS)}},
-	{"phi", phi, 80, 8, 32,
+	{"gemma2",
+	 gemma2,
+	 256,
+	 4,
+	 256,
+	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1 + 2 * LAYERS), FUSED(rope, LAYERS),
+	  REFUSED(gelu_mul, LAYERS), FUSED(mask_softmax, LAYERS)}},
+	{"phi",
+	 phi,
+	 80,
+	 8,
+	 32,
 	 {FUSED(add_layernorm, LAYERS), FUSED(rope, LAYERS), FUSED(gelu, LAYERS)}},
 	{"opt", opt, 64, 8, 0, {FUSED(add_layernorm, 2 * LAYERS)}},
 	{"gpt-neox", vit, 96, 8, 24, {FUSED(add_layernorm, 2 * LAYERS), FUSED(rope, LAYERS)}},
 	{"vit", vit, 64, 8, 0, {FUSED(add_layernorm, 2 * LAYERS)}},
-	{"bert", bert, 64, 8, 0,
-	 {FUSED(add_layernorm, 2 * LAYERS), FUSED(mask_softmax, LAYERS)}},
-	{"t5", t5, 64, 8, 0,
+	{"bert", bert, 64, 8, 0, {FUSED(add_layernorm, 2 * LAYERS), FUSED(mask_softmax, LAYERS)}},
+	{"t5",
+	 t5,
+	 64,
+	 8,
+	 0,
 	 {FUSED(add_rmsnorm, 2 * LAYERS), FUSED(rmsnorm, 1), FUSED(mask_softmax, LAYERS),
 	  FUSED(gelu, LAYERS)}},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an eager framework launches, as ops: tensors with strides, views, elementwise operations whose
- * dimensions are sorted by the result's strides and merged, and an allocator that hands out freed
- * memory again, smallest fit first. For tests that write models down (test_models.c).
+ * What an eager framework launches, as ops: tensors with strides, views, elementwise operations
+ * whose dimensions are sorted by the result's strides and merged, and an allocator that hands out
+ * freed memory again, smallest fit first. For tests that write models down (test_models.c).
  */
 #ifndef AF_TESTS_UNIT_TORCH_H
 #define AF_TESTS_UNIT_TORCH_H
@@ -267,8 +267,8 @@ __attribute__((unused)) static struct tensor t_unary(enum opcode code, struct te
 __attribute__((unused)) static struct tensor t_number(enum opcode code, struct tensor x, double v)
 {
 	struct tensor out = t_like(x, x.type);
-	struct op op = {.code = code, .compute = (uint8_t)t_math(x.type), .nscalar = 1,
-			.scalar = {v, 1}};
+	struct op op = {
+		.code = code, .compute = (uint8_t)t_math(x.type), .nscalar = 1, .scalar = {v, 1}};
 
 	if (code == OP_add)
 		op.nscalar = 2;
@@ -302,8 +302,8 @@ __attribute__((unused)) static struct tensor t_binary(enum opcode code, struct t
 			big = b;
 	out = t_like(big, type);
 	op.compute = (uint8_t)t_math(type);
-	t_elements(&op, (struct tensor *[]){&out, &a, &b}, (uint8_t[]){ROLE_out, ROLE_in0, ROLE_in1},
-		   3);
+	t_elements(&op, (struct tensor *[]){&out, &a, &b},
+		   (uint8_t[]){ROLE_out, ROLE_in0, ROLE_in1}, 3);
 	t_launch(&op);
 	return out;
 }
@@ -349,8 +349,12 @@ __attribute__((unused)) static struct tensor t_softmax(struct tensor x, enum dty
 __attribute__((unused)) static struct tensor t_layernorm(struct tensor x, struct tensor w,
 							 struct tensor b)
 {
-	struct op op = {.code = OP_layernorm, .compute = DT_f32, .vetted = true, .noperand = 6,
-			.has_eps = true, .eps = 1e-5};
+	struct op op = {.code = OP_layernorm,
+			.compute = DT_f32,
+			.vetted = true,
+			.noperand = 6,
+			.has_eps = true,
+			.eps = 1e-5};
 	struct tensor out = t_empty(x.type, x.ndim, x.size), mean, rstd;
 	int64_t rows = 1;
 
@@ -430,7 +434,8 @@ __attribute__((unused)) static struct tensor t_linear(struct tensor x, struct te
 }
 
 /* A launch of which nothing is known. */
-__attribute__((unused)) static struct tensor t_opaque(enum dtype type, int ndim, const int64_t *size)
+__attribute__((unused)) static struct tensor t_opaque(enum dtype type, int ndim,
+						      const int64_t *size)
 {
 	struct op op = {.code = OP_opaque};
 	struct tensor out = t_empty(type, ndim, size);
