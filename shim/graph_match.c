@@ -51,8 +51,7 @@ static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 	site = verdict_site_find(key_noted(l, op));
 	if (site && site->lone)
 		return false;
-	return row_pick_known(op, l, &p) ||
-	       (process.config.opt.probe && l->kernel->decoder == &sig_decoder);
+	return row_pick_known(op, l, &p) || l->kernel->decoder == &sig_decoder;
 }
 
 static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
