@@ -27,10 +27,13 @@ torch.set_default_dtype(torch.bfloat16)
 with torch.device(device):
     model = LlamaForCausalLM(config).eval()
 digest = hashlib.sha256()
+parts = []  # logits, then keys and values layer by layer
 
 
 def note(t):
-    digest.update(t.detach().contiguous().view(torch.uint8).cpu().numpy().tobytes())
+    data = t.detach().contiguous().view(torch.uint8).cpu().numpy().tobytes()
+    digest.update(data)
+    parts.append(hashlib.sha256(data).hexdigest()[:8])
 
 
 def timed(fn, before=lambda: None):
@@ -100,6 +103,7 @@ with torch.no_grad():
             note(layer.keys)
             note(layer.values)
 print(digest.hexdigest())
+print(" ".join(parts), file=sys.stderr)
 print("%.4f ms" % ms, file=sys.stderr)
 if cuda:
     print("%.1f MiB reserved, free %.1f MiB" % (torch.cuda.memory_reserved() / 2**20, torch.cuda.mem_get_info()[0] / 2**20), file=sys.stderr)
