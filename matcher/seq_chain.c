@@ -339,20 +339,18 @@ static void open_chain(struct seq *s, struct seq_member *m)
 {
 	struct chains *c = s->chains;
 	struct chain *mine;
-	uint64_t traffic;
 
-	if (build(&c->row, &traffic, &m, 1))
-		return;
 	if (c->n == CHAINS)
 		end(s, 0);
 	mine = &c->chain[c->n++];
 	mine->member[0] = m;
 	mine->n = 1;
-	mine->traffic = traffic;
-	mine->good = mine->said = 1;
+	/* Most stay alone: what they come to is said when a second one is there. */
+	mine->traffic = traffic_of(&m->m.op);
+	mine->good = 1;
+	mine->said = 0;
 	mine->holding = false;
 	m->refs++;
-	row_copy(&mine->row, &c->row);
 	hold(mine, may_hold(s, mine, m));
 }
 

@@ -22,6 +22,7 @@
 enum {
 	PARAMS_MAX = 4096,  /* bytes of parameters a decoder ever looks at */
 	DULL_AFTER = 1024,  /* launches of a kernel that led to nothing */
+	DULL_LINK = 256,    /* of one that could be in chains only */
 	DULL_LOOK = 17,     /* so many in a row are looked at then, of ... */
 	DULL_PERIOD = 257,  /* so many: odd, as what loops do is mostly even */
 	CAPTURED_LOOK = 64, /* launches of a kernel during captures that are looked at */
@@ -138,6 +139,7 @@ static bool vetted(const struct launch *l)
 
 static struct {
 	uint64_t begin, member; /* opcodes, as seq_beginners and seq_members say */
+	uint64_t link;          /* of `begin`, those that only chains have */
 } ops;
 
 /* Could a launch of that kernel change anything but itself? (seq.h; most launches end here) */
@@ -150,6 +152,7 @@ static bool concerns(const struct kernel_rec *rec)
 	if (!__atomic_load_n(&ops.member, __ATOMIC_ACQUIRE)) {
 		const uint64_t link = window_chains_on() ? row_op_codes() : 0;
 
+		ops.link = link & ~seq_beginners();
 		ops.begin = seq_beginners() | link;
 		__atomic_store_n(&ops.member, seq_members() | link, __ATOMIC_RELEASE);
 	}
@@ -166,8 +169,9 @@ static bool dull(struct kernel_rec *rec)
 	bool captures = __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
 	unsigned *count = captures ? &rec->captured : &rec->idle;
 	unsigned n = __atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
+	unsigned after = rec->k.ops & ops.begin & ~ops.link ? DULL_AFTER : DULL_LINK;
 
-	if (captures ? n <= CAPTURED_LOOK : n < DULL_AFTER || n % DULL_PERIOD < DULL_LOOK)
+	if (captures ? n <= CAPTURED_LOOK : n < after || n % DULL_PERIOD < DULL_LOOK)
 		return false;
 	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
