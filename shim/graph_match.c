@@ -242,7 +242,8 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 		w->waits = true;
 		return REASON_NO_VERDICT;
 	}
-	w->again |= judge_vet(v);
+	if (!v->known) /* a probe saw them */
+		w->again |= judge_vet(v);
 	if (process.config.opt.verify == VERIFY_ALWAYS) {
 		note_check(w, g, node, v, NULL, o);
 		return REASON_NONE;
