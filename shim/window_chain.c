@@ -15,6 +15,7 @@ enum {
 	 * many of each so many are (as `dull` in hook_launch.c). */
 	FRUITLESS = 256,
 	LOOK = 17,
+	MET_LEAST = 3, /* times that a chain was met before it is probed and compiled */
 	PERIOD = 257,
 };
 
@@ -74,9 +75,9 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 	struct site *s;
 	struct verdict *v;
 
-	if (place)
-		return true;
 	s = verdict_site_find(key_noted(&m->launch, &m->op));
+	if (place) /* it was launched like this before */
+		return s && s->linked;
 	v = s ? s->chain : NULL;
 	if (!v || verdict_state(v) < VERDICT_CHECKING || verdict_state(v) == VERDICT_REJECTED ||
 	    !v->image || generated_state(v->image, w->ours) != GENERATED_READY)
@@ -98,6 +99,14 @@ bool window_chain_recall(const struct window *w, const struct site *s)
 	       process.config.opt.verify != VERIFY_ALWAYS && !judge_wants_check(v);
 }
 
+static void link_site(const struct member *m)
+{
+	struct site *s = verdict_site(key_noted(&m->launch, &m->op));
+
+	if (s)
+		s->linked = true;
+}
+
 /* Nothing comes of it: chains end before its last member from now on. */
 static void leave_alone(const struct group *g)
 {
@@ -109,6 +118,16 @@ static void leave_alone(const struct group *g)
 	__atomic_store_n(&any_lone, true, __ATOMIC_RELAXED);
 }
 
+/* A chain that may never come again is not worth a compiler's while, nor is what time cut off. */
+static enum reason too_early(struct window *w, const struct group *g)
+{
+	struct verdict *v = w->ours->ready ? verdict_of(g, w->ours) : NULL;
+
+	if (!v || verdict_state(v) != VERDICT_NEW)
+		return REASON_NONE;
+	return w->cut ? REASON_TIMER : ++v->met < MET_LEAST ? REASON_NO_VERDICT : REASON_NONE;
+}
+
 enum reason window_chain_verdict(struct window *w, struct group *g, bool all_held)
 {
 	const struct member *first = g->member[0];
@@ -116,9 +135,8 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	struct verdict *v;
 	enum reason why;
 
-	/* What time has cut off is no chain worth a compiler's while. */
-	if (w->cut && (!(v = verdict_of(g, w->ours)) || verdict_state(v) == VERDICT_NEW))
-		return REASON_TIMER;
+	if (!all_held && (why = too_early(w, g)))
+		return why;
 	why = judge(g, w->ours, &v);
 	if (why == REASON_NO_KERNEL || (v && verdict_state(v) == VERDICT_REJECTED)) {
 		why = why ? why : v->why;
@@ -128,6 +146,10 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	}
 	if (!v)
 		return why;
+	if (verdict_state(v) == VERDICT_NEW) { /* nor will it be anything else */
+		leave_alone(g);
+		return why;
+	}
 	promise(g);
 	s = verdict_site(key_noted(&first->launch, &first->op));
 	if (s && why != REASON_NOT_PROFITABLE)
@@ -136,12 +158,14 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 		return why;
 	if (s)
 		s->misses = s->skip = 0; /* what begins here does complete */
+	for (unsigned i = 1; i < g->nmember && !all_held; i++)
+		link_site(g->member[i]);
 	if (!all_held && wants_check(v, g->rows)) {
 		verdict_wants(v, g->rows);
 		return REASON_NO_VERDICT;
 	}
 	g->judged = v;
-	if (verdict_state(v) == VERDICT_USABLE)
+	if (verdict_state(v) == VERDICT_USABLE && !v->known) /* a probe saw them */
 		judge_vet(v);
 	return REASON_NONE;
 }
