@@ -306,6 +306,22 @@ static const struct question questions[] = {
 	 100,
 	 {{"sum_f32", "sum", "f32", "out=b in0=a rows cols", 128, 4, NULL}},
 	 .begins = "candidate t32.desc/plain"},
+	/* More than is tried at once. */
+	{"silu, of many", IEEE, 40, 1000, ONE("silu_f32", "silu", "f32"),
+	 .begins = "candidate plain"},
+	{"softmax, of many rows",
+	 IEEE,
+	 100,
+	 200,
+	 {{"softmax_f32", "softmax", "f32", "out=b in0=a cols", 64, 1, NULL}},
+	 .begins = "candidate t64.desc.firstdesc/plain"},
+	{"bias, softmax, of many rows",
+	 IEEE,
+	 100,
+	 200,
+	 {{"bias_f32", "bias_add", "f32", "out=c in0=a bias=b rows cols", 256, 0, NULL},
+	  {"softmax_f32", "softmax", "f32", "out=d in0=c cols", 64, 1, NULL}},
+	 .begins = "candidate plain+t64.desc.firstdesc/plain"},
 	/* Whole chains. */
 	{"(a + b) * c and its silu, in place",
 	 IEEE,
@@ -370,33 +386,72 @@ static const struct question questions[] = {
 	{"a wrong pick forced", IEEE, 7, 100, ONE("silu_f32", "silu", "f32"),
 	 .begins = "reason not-exact", .candidates = "rcp"},
 };
+/* Asked on a real GPU only: it would take the software GPU too long. */
+static const struct question large[] = {
+	{"large silu", IEEE, 1024, 4096, ONE("silu_f32", "silu", "f32"),
+	 .begins = "candidate plain"},
+	{"large gelu of bf16", IEEE, 1024, 4096, ONE("gelu_cdf_bf16", "gelu_tanh", "bf16"),
+	 .begins = "candidate "},
+	{"large layernorm", IEEE, 256, 4096, NORM("layernorm_f32", "f32", 256),
+	 .begins = "candidate t256.desc.firstdesc/plain"},
+	{"large layernorm of bf16", IEEE, 256, 4096, NORM("layernorm_bf16", "bf16", 256),
+	 .begins = "candidate t256.desc.firstdesc/plain"},
+	{"large rmsnorm of bf16",
+	 IEEE,
+	 256,
+	 4096,
+	 {{"rmsnorm_bf16", "rmsnorm", "bf16", "out=c in0=a weight=b cols eps", 256, 1, NULL}},
+	 .begins = "candidate t256.desc.firstdesc/r1"},
+	{"large softmax",
+	 IEEE,
+	 256,
+	 8192,
+	 {{"softmax_f32", "softmax", "f32", "out=b in0=a cols", 256, 1, NULL}},
+	 .begins = "candidate t256.desc.firstdesc/plain"},
+	{"large (a + b) * c and its silu",
+	 IEEE,
+	 1024,
+	 4096,
+	 {{"add_f32", "add", "f32", "out=c in0=a in1=b n", 256, 0, NULL},
+	  {"mul_f32", "mul", "f32", "out=c in0=c in1=d n", 256, 0, NULL},
+	  {"silu_rcp_f32", "silu", "f32", "out=e in0=c n", 256, 0, NULL}},
+	 .begins = "candidate plain+plain+rcp"},
+};
+enum { LARGE = sizeof(large) / sizeof(*large) };
 enum { QUESTIONS = sizeof(questions) / sizeof(*questions) };
+
+static bool on_softgpu(void)
+{
+	const char *backend = getenv("AF_BACKEND");
+
+	return backend && !strcmp(backend, "soft");
+}
 
 static bool right(const struct question *q, const char *answer)
 {
-	const char *backend = getenv("AF_BACKEND");
-	bool soft = backend && !strcmp(backend, "soft");
-
-	if (!soft && q->flavour == FAST && !strncmp(q->begins, "candidate ", 10))
+	if (!on_softgpu() && q->flavour == FAST && !strncmp(q->begins, "candidate ", 10))
 		return !strncmp(answer, "candidate ", 10);
 	return !strncmp(answer, q->begins, strlen(q->begins));
 }
 
 int main(int argc, char **argv)
 {
-	static struct ask asks[QUESTIONS];
-	const struct question *asked[QUESTIONS];
+	static struct ask asks[QUESTIONS + LARGE];
+	const struct question *asked[QUESTIONS + LARGE];
 	const char *glob = argc > 2 ? argv[2] : "*";
 	char self[4096];
 	unsigned n = 0;
 
 	snprintf(self, sizeof(self), "%s", argv[0]);
 	dir = argc > 1 ? argv[1] : dirname(self);
-	for (unsigned i = 0; i < QUESTIONS; i++)
-		if (!fnmatch(glob, questions[i].name, 0)) {
-			asks[n].request = request(&questions[i], i);
-			asked[n++] = &questions[i];
-		}
+	for (unsigned i = 0; i < QUESTIONS + (on_softgpu() ? 0 : LARGE); i++) {
+		const struct question *q = i < QUESTIONS ? &questions[i] : &large[i - QUESTIONS];
+
+		if (fnmatch(glob, q->name, 0))
+			continue;
+		asks[n].request = request(q, i);
+		asked[n++] = q;
+	}
 	ask_all(asks, n);
 	for (unsigned i = 0; i < n; i++) {
 		bool slow = ask_slower(&asks[i]), ok = right(asked[i], asks[i].answer);
