@@ -142,7 +142,7 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	}
 	why = row_build_roughly(r, m, n, late);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
-		return why;
+		return REASON_SHAPE; /* whatever comes */
 	row_cost_at_once(r, &cost);
 	*traffic = cost.read + cost.written;
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
@@ -197,8 +197,8 @@ static void group_of(struct group *g, struct seq_member *const *member, unsigned
 	g->pattern = pattern_get(chain_name(g->member, n));
 }
 
-/* These members are a group. */
-static void report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
+/* These members are a group. Is it fused? */
+static bool report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
 		   bool held)
 {
 	struct group g;
@@ -215,6 +215,7 @@ static void report(struct seq *s, struct row *r, struct seq_member *const *membe
 	s->policy.done(s->policy.arg, &g, why);
 	if (!why)
 		fuse(s, &g, member);
+	return !why;
 }
 
 /*
@@ -250,9 +251,10 @@ static void end(struct seq *s, unsigned i)
 			n--;
 		if (!from && n < c->n)
 			report_overlap(s, c, n);
-		if (n > 1)
-			report(s, &c->row, &c->member[from], n, c->holding);
-		from += n ? n : 1;
+		/* What is not fused goes out behind all groups, so nothing after it may be one. */
+		if (n < 2 || !report(s, &c->row, &c->member[from], n, c->holding))
+			break;
+		from += n;
 	}
 	forget(s, i);
 }
