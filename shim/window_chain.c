@@ -43,10 +43,11 @@ static struct kernel_rec *rec_of(const struct launch *l)
 
 bool window_chain_may(void *arg, const struct launch *l, const struct op *op)
 {
+	const struct window *w = arg;
 	const struct site *s;
 	unsigned n = __atomic_add_fetch(&rec_of(l)->fruitless, 1, __ATOMIC_RELAXED);
 
-	if (n > FRUITLESS && n % PERIOD >= LOOK)
+	if (n > FRUITLESS && n % PERIOD >= LOOK && !seq_open(w->seq))
 		return false;
 	if (!__atomic_load_n(&any_lone, __ATOMIC_RELAXED))
 		return true;
