@@ -56,6 +56,8 @@ struct seq_policy {
 	bool chains, larger;
 	/* May this launch be a member of a chain? NULL: wherever it can be. */
 	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
+	/* May m join a chain whose last member that is? NULL: always. */
+	bool (*may_join)(void *arg, const struct member *last, const struct member *m);
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };

@@ -285,6 +285,12 @@ static uint64_t traffic_of(const struct op *op)
 	return bytes;
 }
 
+static bool may_join(const struct seq *s, const struct chain *c, const struct seq_member *m)
+{
+	return !s->policy.may_join ||
+	       s->policy.may_join(s->policy.arg, &c->member[c->n - 1]->m, &m->m);
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -298,7 +304,8 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || first->priority != l->priority || first->device != l->device ||
+	if (!n || !may_join(s, a, m) || (b && !may_join(s, b, m)) ||
+	    first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) ||
 	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
 	    traffic >= apart)
