@@ -222,6 +222,28 @@ void dead_apply(struct group *g, uint32_t slots)
 	g->dropped = slots;
 }
 
+static bool same_part(const struct row_operand *a, const struct row_operand *b)
+{
+	bool same = a->addr == b->addr && a->dtype == b->dtype && a->step == b->step &&
+		    a->width == b->width && !memcmp(a->stride, b->stride, sizeof(a->stride)) &&
+		    !memcmp(a->most, b->most, sizeof(a->most)) && a->keep.lo == b->keep.lo &&
+		    a->keep.hi == b->keep.hi && a->nhole == b->nhole;
+
+	for (unsigned i = 0; same && i < a->nhole; i++)
+		same = a->hole[i].lo == b->hole[i].lo && a->hole[i].hi == b->hole[i].hi;
+	return same;
+}
+
+void dead_row(const struct group *g, struct row *r)
+{
+	for (unsigned i = 0; i < g->row->noperand; i++)
+		for (unsigned k = 0; k < r->nstmt && g->dropped >> i & 1; k++)
+			if (r->stmt[k].code == ROW_STORE &&
+			    same_part(&r->operand[r->stmt[k].at], &g->row->operand[i]))
+				r->stmt[k].flags |= ROW_DEAD;
+	row_canon(r);
+}
+
 unsigned dead_count(const struct group *g)
 {
 	return (unsigned)__builtin_popcount(g->dropped);

@@ -351,6 +351,12 @@ static bool in_order(const struct seq *s, struct seq_member *const *m, unsigned 
 	return true;
 }
 
+static bool may_join(const struct seq *s, const struct chain *c, const struct seq_member *m)
+{
+	return !s->policy.may_join ||
+	       s->policy.may_join(s->policy.arg, &c->member[c->n - 1]->m, &m->m);
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -364,7 +370,8 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || ends_before(a, m) || (b && ends_before(b, m)) || first->priority != l->priority ||
+	if (!n || !may_join(s, a, m) || (b && !may_join(s, b, m)) || ends_before(a, m) ||
+	    (b && ends_before(b, m)) || first->priority != l->priority ||
 	    first->device != l->device || (b && b->member[0]->m.launch.priority != l->priority) ||
 	    !in_order(s, all, n) ||
 	    ((why = build(&s->chains->row, &traffic, all, n, false)) && why != REASON_OVERLAP) ||
