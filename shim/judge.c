@@ -9,7 +9,6 @@
 #include "shim/process.h"
 #include "shim/standin.h"
 
-
 /* The kernels of a chain whose picks are settled. They come from other threads, later. */
 static enum reason image(const struct group *g, const struct ours *o, struct verdict *v)
 {
