@@ -10,6 +10,7 @@
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
+#include "shim/probe_parent.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
@@ -242,7 +243,7 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 		w->waits = true;
 		return REASON_NO_VERDICT;
 	}
-	if (!v->known) /* a probe saw them */
+	if (!v->known || (!v->family && probe_can(g))) /* a probe saw them */
 		w->again |= judge_vet(v);
 	if (process.config.opt.verify == VERIFY_ALWAYS) {
 		note_check(w, g, node, v, NULL, o);
