@@ -6,7 +6,7 @@
 export AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini AUTOFUSE_SUMMARY=no
 
 # Long enough for images to be loaded beside it.
-repeat=200
+repeat=3000
 [ "$AF_BACKEND" = soft ] || repeat=40000
 
 chain() { "$APPS/chain" --n 5003 --repeat "$1" --stream --type "$2"; }
