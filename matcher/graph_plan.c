@@ -78,6 +78,13 @@ static enum reason concurrent(const struct plan *p, unsigned mine, bool proven)
 }
 
 /* What keeps a node out of every group would only keep a chain from being one. */
+static bool may_join(void *arg, const struct member *last, const struct member *m)
+{
+	const struct plan *p = arg;
+
+	return !p->policy->may_join || p->policy->may_join(p->policy->arg, last, m);
+}
+
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
 	const struct plan *p = arg;
@@ -169,6 +176,7 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .chains = policy->chains,
 				       .larger = policy->larger,
 				       .may_chain = may_chain,
+				       .may_join = may_join,
 				       .follows = d->linear ? NULL : follows};
 	struct seq *s = seq_new(&seq);
 	struct seq_out out;

@@ -46,12 +46,8 @@ static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
  * find it out. */
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
-	const struct site *site;
 	struct row_pick p;
 
-	site = verdict_site_find(key_noted(l, op));
-	if (site && site->lone)
-		return false;
 	return row_pick_known(op, l, &p) || l->kernel->decoder == &sig_decoder;
 }
 
@@ -322,7 +318,8 @@ int graph_match(struct graph_work *w)
 					    .verdict = verdict,
 					    .done = done,
 					    .chains = process.config.opt.generated,
-					    .may_chain = may_chain};
+					    .may_chain = may_chain,
+					    .may_join = window_chain_join};
 	const char *why;
 
 	if (report_listing() || record_on)

@@ -145,21 +145,6 @@ static void done(void *arg, const struct group *g, const unsigned *node, enum re
 {
 }
 
-static void drop_stores(const struct group *g, struct row *r)
-{
-	for (unsigned i = 0; i < g->row->noperand; i++)
-		for (unsigned k = 0; k < r->nstmt && g->dropped >> i & 1; k++) {
-			const struct row_operand *o = &r->operand[r->stmt[k].at],
-						 *p = &g->row->operand[i];
-
-			if (r->stmt[k].code == ROW_STORE && o->addr == p->addr &&
-			    o->dtype == p->dtype && o->step == p->step && o->width == p->width &&
-			    !memcmp(o->stride, p->stride, sizeof(o->stride)))
-				r->stmt[k].flags |= ROW_DEAD;
-		}
-	row_canon(r);
-}
-
 static void planned(void)
 {
 	static struct graph_node node[MOST];
@@ -194,7 +179,7 @@ static void planned(void)
 			static struct row lean;
 			row_copy(&lean, g->row);
 			if (g->dropped)
-				drop_stores(g, &lean);
+				dead_row(g, &lean);
 			if (row_is_late(g->row)) {
 				for (unsigned m = 0; m < group_size(g); m++)
 					alone((unsigned)g->member[m]->launch.index);
