@@ -412,6 +412,7 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	mine->n = 1;
 	/* Most stay alone: what they come to is said when a second one is there. */
 	mine->traffic = traffic_of(&m->m.op);
+	mine->row.cols = m->m.op.cols;
 	mine->good = 1;
 	mine->said = 0;
 	mine->holding = false;
