@@ -87,6 +87,13 @@ static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 	       (!p->policy->may_chain || p->policy->may_chain(p->policy->arg, l, op));
 }
 
+static bool may_join(void *arg, const struct member *last, const struct member *m)
+{
+	const struct plan *p = arg;
+
+	return p->policy->may_join(p->policy->arg, last, m);
+}
+
 static bool follows(void *arg, const struct launch *first, const struct launch *second)
 {
 	const struct plan *p = arg;
@@ -169,6 +176,7 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .chains = policy->chains,
 				       .larger = policy->larger,
 				       .may_chain = may_chain,
+				       .may_join = policy->may_join ? may_join : NULL,
 				       .follows = d->linear ? NULL : follows};
 	struct seq *s = seq_new(&seq);
 	struct seq_out out;

@@ -294,6 +294,12 @@ static bool in_order(const struct seq *s, struct seq_member *const *m, unsigned 
 	return true;
 }
 
+static bool may_join(const struct seq *s, const struct chain *c, const struct seq_member *m)
+{
+	return !s->policy.may_join ||
+	       s->policy.may_join(s->policy.arg, &c->member[c->n - 1]->m, &m->m);
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -307,7 +313,8 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || first->priority != l->priority || first->device != l->device ||
+	if (!n || !may_join(s, a, m) || (b && !may_join(s, b, m)) ||
+	    first->priority != l->priority || first->device != l->device ||
 	    (b && b->member[0]->m.launch.priority != l->priority) || !in_order(s, all, n) ||
 	    ((why = build(&s->chains->row, &traffic, all, n)) && (why != REASON_OVERLAP || b)) ||
 	    traffic >= apart)
@@ -347,6 +354,7 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	mine->n = 1;
 	/* Most stay alone: what they come to is said when a second one is there. */
 	mine->traffic = traffic_of(&m->m.op);
+	mine->row.cols = m->m.op.cols;
 	mine->good = 1;
 	mine->said = 0;
 	mine->holding = false;

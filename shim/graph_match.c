@@ -46,12 +46,8 @@ static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
  * find it out. */
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
-	const struct site *site;
 	struct row_pick p;
 
-	site = verdict_site_find(key_noted(l, op));
-	if (site && site->lone)
-		return false;
 	return row_pick_known(op, l, &p) || l->kernel->decoder == &sig_decoder;
 }
 
@@ -216,6 +212,7 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	struct group whole;
 	struct verdict *v;
 	enum reason why;
+	bool refused;
 	int state;
 
 	if (w->aside[w->at])
@@ -228,8 +225,10 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	state = v ? verdict_state(v) : VERDICT_NEW;
 	if (!why && state == VERDICT_REJECTED)
 		why = v->why;
-	if (g->row && (why == REASON_NO_KERNEL ||
-		       (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED))) {
+	refused = why == REASON_NO_KERNEL ||
+		  (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED);
+	if (g->row && refused &&
+	    window_chain_join(NULL, g->member[g->nmember - 2], g->member[g->nmember - 1])) {
 		window_chain_leave(g); /* perhaps something comes of the others */
 		w->again = true;
 	}
@@ -322,7 +321,8 @@ int graph_match(struct graph_work *w)
 					    .verdict = verdict,
 					    .done = done,
 					    .chains = process.config.opt.generated,
-					    .may_chain = may_chain};
+					    .may_chain = may_chain,
+					    .may_join = window_chain_join};
 	const char *why;
 
 	if (report_listing() || record_on)

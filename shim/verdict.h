@@ -132,10 +132,13 @@ struct site {
 	bool expected;  /* a group with a usable verdict has begun here (this run or before) */
 	struct verdict *chain; /* of the last chain that began here and was not refused, or NULL */
 	bool linked;           /* a launch like this was a further member of such a chain */
-	bool lone;             /* chains end before it: one that it was the end of was refused */
-	bool vetted;           /* a usable verdict covers this launch: its extents were probed */
-	unsigned misses;       /* held launches in a row that were sent on unfused */
-	unsigned skip;         /* do not hold the next so many */
+	/* Chains do not go on with it behind a launch of that site, as one that did was refused; 0:
+	 * no such site. Of the first member of such a chain, who was blamed. */
+	uint64_t not_after;
+	struct site *blamed;
+	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
+	unsigned misses; /* held launches in a row that were sent on unfused */
+	unsigned skip;   /* do not hold the next so many */
 };
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */

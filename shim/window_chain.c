@@ -19,7 +19,7 @@ enum {
 	PERIOD = 257,
 };
 
-static bool any_lone; /* some launches are known not to be members: the sites say which */
+static bool any_blamed; /* some launches do not go together: the sites say which */
 
 bool window_chains_on(void)
 {
@@ -43,15 +43,20 @@ static struct kernel_rec *rec_of(const struct launch *l)
 
 bool window_chain_may(void *arg, const struct launch *l, const struct op *op)
 {
-	const struct site *s;
+	const struct window *w = arg;
 	unsigned n = __atomic_add_fetch(&rec_of(l)->fruitless, 1, __ATOMIC_RELAXED);
 
-	if (n > FRUITLESS && n % PERIOD >= LOOK)
-		return false;
-	if (!__atomic_load_n(&any_lone, __ATOMIC_RELAXED))
+	return n <= FRUITLESS || n % PERIOD < LOOK || seq_open(w->seq);
+}
+
+bool window_chain_join(void *arg, const struct member *last, const struct member *m)
+{
+	const struct site *s;
+
+	if (!__atomic_load_n(&any_blamed, __ATOMIC_RELAXED))
 		return true;
-	s = verdict_site_find(key_noted(l, op));
-	return !s || !s->lone;
+	s = verdict_site_find(key_noted(&m->launch, &m->op));
+	return !s || !s->not_after || s->not_after != key_noted(&last->launch, &last->op);
 }
 
 /* Something may come of chains of these kernels. */
@@ -99,22 +104,35 @@ bool window_chain_recall(const struct window *w, const struct site *s)
 	       process.config.opt.verify != VERIFY_ALWAYS && !judge_wants_check(v);
 }
 
+static struct site *site_of(const struct member *m)
+{
+	return verdict_site(key_noted(&m->launch, &m->op));
+}
+
 static void link_site(const struct member *m)
 {
-	struct site *s = verdict_site(key_noted(&m->launch, &m->op));
+	struct site *s = site_of(m);
 
 	if (s)
 		s->linked = true;
 }
 
+/*
+ * Nothing comes of it: chains do not go on with its last member behind the one before. If that was
+ * not it, what is left is refused, too, and its last member blamed instead.
+ */
 void window_chain_leave(const struct group *g)
 {
-	const struct member *last = g->member[g->nmember - 1];
-	struct site *s = verdict_site(key_noted(&last->launch, &last->op));
+	struct site *first = site_of(g->member[0]), *last = site_of(g->member[g->nmember - 1]),
+		    *before = site_of(g->member[g->nmember - 2]);
 
-	if (s)
-		s->lone = true;
-	__atomic_store_n(&any_lone, true, __ATOMIC_RELAXED);
+	if (!first || !last || !before)
+		return;
+	if (first->blamed)
+		first->blamed->not_after = 0;
+	last->not_after = before->hash;
+	first->blamed = last;
+	__atomic_store_n(&any_blamed, true, __ATOMIC_RELAXED);
 }
 
 /* A chain that may never come again is not worth a compiler's while, nor is what time cut off. */
@@ -129,7 +147,6 @@ static enum reason too_early(struct window *w, const struct group *g)
 
 enum reason window_chain_verdict(struct window *w, struct group *g, bool all_held)
 {
-	const struct member *first = g->member[0];
 	struct site *s;
 	struct verdict *v;
 	enum reason why;
@@ -150,7 +167,7 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 		return why;
 	}
 	promise(g);
-	s = verdict_site(key_noted(&first->launch, &first->op));
+	s = site_of(g->member[0]);
 	if (s && why != REASON_NOT_PROFITABLE)
 		s->chain = v;
 	if (why)

@@ -68,12 +68,13 @@ ok "more rows: checked once more, then fused" same "1 1" "$(($(chains checked) >
 # A first step that is not what its signature says, on this data. Live checks see it.
 run --mode lie "${cold[@]}" --repeat 400
 ok "a lie: same memory" same "$plain" "$got"
-ok "a lie: found out" has "$log" "gave other bytes than the program's own"
+ok "a lie: found out, by a probe or a live check" has "$log" "gave other bytes than the program's own|chain not used: not-"
 run --mode lie "${warm[@]}"
 ok "a lie: same memory in the next run" same "$plain" "$got"
-ok "a lie: never fused with the liar" same 0 "$(python3 -c '
+ok "a lie: never fused with the liar, but without" same "0 True" "$(python3 -c '
 import json, sys
-print(sum(v["fused"] for v in json.load(open(sys.argv[1]))["verdicts"] if v["reason"] == "quarantined"))' "$report")"
+verdicts = json.load(open(sys.argv[1]))["verdicts"]
+print(sum(v["fused"] for v in verdicts if v["reason"] != "none"), sum(v["fused"] for v in verdicts) > 100)' "$report")"
 
 # Time: held launches go out when nothing comes, in the middle of a chain or behind it.
 export AUTOFUSE_IDLE_US=150 AUTOFUSE_HOLD_US=1000
