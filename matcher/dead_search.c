@@ -212,7 +212,7 @@ static void start(struct dead_search *s, const struct operand *slot, bool assume
 		if (dead_may_see(s, q->dag->order[i]) &&
 		    (blind || dead_touches(n, ACCESS_READ, all)))
 			s->risky[s->nrisky++] = q->dag->order[i];
-		if (blind && q->dag->linear)
+		if (blind && q->dag->linear && dead_may_see(s, q->dag->order[i]))
 			break; /* nothing behind it can count */
 	}
 }

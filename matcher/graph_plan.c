@@ -78,13 +78,6 @@ static enum reason concurrent(const struct plan *p, unsigned mine, bool proven)
 }
 
 /* What keeps a node out of every group would only keep a chain from being one. */
-static bool may_join(void *arg, const struct member *last, const struct member *m)
-{
-	const struct plan *p = arg;
-
-	return !p->policy->may_join || p->policy->may_join(p->policy->arg, last, m);
-}
-
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
 	const struct plan *p = arg;
@@ -92,6 +85,13 @@ static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 
 	return !p->node[mine].typed && !concurrent(p, mine, true) &&
 	       (!p->policy->may_chain || p->policy->may_chain(p->policy->arg, l, op));
+}
+
+static bool may_join(void *arg, const struct member *last, const struct member *m)
+{
+	const struct plan *p = arg;
+
+	return p->policy->may_join(p->policy->arg, last, m);
 }
 
 static bool follows(void *arg, const struct launch *first, const struct launch *second)
@@ -176,7 +176,7 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .chains = policy->chains,
 				       .larger = policy->larger,
 				       .may_chain = may_chain,
-				       .may_join = may_join,
+				       .may_join = policy->may_join ? may_join : NULL,
 				       .follows = d->linear ? NULL : follows};
 	struct seq *s = seq_new(&seq);
 	struct seq_out out;

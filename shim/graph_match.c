@@ -212,6 +212,7 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	struct group whole;
 	struct verdict *v;
 	enum reason why;
+	bool refused;
 	int state;
 
 	if (w->aside[w->at])
@@ -224,8 +225,10 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	state = v ? verdict_state(v) : VERDICT_NEW;
 	if (!why && state == VERDICT_REJECTED)
 		why = v->why;
-	if (g->row && (why == REASON_NO_KERNEL ||
-		       (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED))) {
+	refused = why == REASON_NO_KERNEL ||
+		  (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED);
+	if (g->row && refused &&
+	    window_chain_join(NULL, g->member[g->nmember - 2], g->member[g->nmember - 1])) {
 		window_chain_leave(g); /* perhaps something comes of the others */
 		w->again = true;
 	}

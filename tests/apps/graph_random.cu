@@ -211,13 +211,15 @@ static bool is_whole(enum kind k)
 	return k == IADD || k == IMUL || k == IRELU;
 }
 
+static const bool plain = getenv("GRAPH_RANDOM_PLAIN");
+
 static void random_buffers(struct what &w)
 {
 	w.out = is_whole(w.kind) ? FIRST_WHOLE + rnd(WHOLES) : rnd(BUFFERS);
 	w.a = is_whole(w.kind) || w.kind == CAST ? FIRST_WHOLE + rnd(WHOLES) : rnd(BUFFERS);
 	if (w.kind != NORM)
 		w.b = is_whole(w.kind) ? FIRST_WHOLE + rnd(WHOLES) : rnd(BUFFERS);
-	if (w.kind == FILL && rnd(3) == 0)
+	if (w.kind == FILL && rnd(plain ? 1 : 3) == 0)
 		w.out = FIRST_WHOLE + rnd(WHOLES);
 }
 
@@ -225,15 +227,14 @@ static const enum kind few[] = {SCALE, RELU, NEG}, wholes[] = {IADD, IMUL, IRELU
 
 static enum kind random_kind()
 {
-	static const bool plain = getenv("GRAPH_RANDOM_PLAIN");
 	const unsigned k = rnd(48);
 
 	if (plain)
-		return k < 32   ? wholes[rnd(3)]
-		       : k < 36 ? CAST
-		       : k < 40 ? NEG
-		       : k < 42 ? MIX
-		       : k < 44 ? COPY
+		return k < 28   ? wholes[rnd(3)]
+		       : k < 32 ? CAST
+		       : k < 35 ? NEG
+		       : k < 37 ? MIX
+		       : k < 39 ? COPY
 		       : k < 47 ? FILL
 				: EMPTY;
 	return k < 9    ? ADD

@@ -168,6 +168,11 @@ static void test_read_before(void **arg)
 	over(T1, 0, N);
 	plan();
 	assert_dead(true, false);
+	/* Whatever is known of the members themselves. */
+	for (unsigned i = 0; i < 3; i++)
+		node[i].op.vetted = false;
+	plan();
+	assert_dead(true, false);
 	/* By one that nobody knows, nothing is proven beyond it. */
 	begin();
 	over(T0, 0, N);
