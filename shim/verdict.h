@@ -50,8 +50,9 @@ struct verdict {
 	bool known; /* no probe is needed to tell the picks: they are the planned ones */
 	uint64_t pick[GROUP_MAX_MEMBERS], planned[GROUP_MAX_MEMBERS];
 	struct generated *image;
-	unsigned checks;          /* live checks passed in this process */
-	unsigned long long fused; /* substitutions in this process */
+	unsigned checks;              /* live checks passed in this process */
+	unsigned long long fused;     /* substitutions in this process */
+	unsigned long long generated; /* of them on streams by a generated kernel, of a pattern's */
 	unsigned long long
 		unchecked; /* times it was used since the last live check; a graph counts as one */
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
@@ -154,7 +155,7 @@ struct verdict_info {
 	enum reason why;
 	int64_t rows;
 	unsigned checks;
-	unsigned long long fused;
+	unsigned long long fused, generated;
 };
 void verdict_each(void (*fn)(void *arg, const struct verdict_info *v), void *arg);
 
