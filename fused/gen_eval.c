@@ -95,8 +95,9 @@ static bool pack_statement(const struct row *r, unsigned i, struct eval_stmt *to
 				 .at = s->at,
 				 .from = s->arg[0] == ROW_NONE ? 0 : r->stmt[s->arg[0]].type};
 	memcpy(to->arg, s->arg, sizeof(to->arg));
-	return has((enum row_code)s->code, (enum dtype)s->type) && !s->shift &&
-	       !(s->flags & ROW_DEAD) && s->code != ROW_SHIFT && s->code != ROW_PAIR &&
+	return has((enum row_code)s->code,
+		   (enum dtype)(s->code >= ROW_EQ && s->code <= ROW_LE ? to->from : s->type)) &&
+	       !s->shift && !(s->flags & ROW_DEAD) && s->code != ROW_SHIFT && s->code != ROW_PAIR &&
 	       s->code != ROW_CAT;
 }
 

@@ -205,8 +205,9 @@ __device__ AF_NOINLINE uint32_t cast_any(int to, int from, int ftz, uint32_t v)
 	case DT_i8:
 		return cast_int(to, (int8_t)v);
 	case DT_u8:
-	case DT_bool:
 		return cast_int(to, (int32_t)(uint8_t)v);
+	case DT_bool:
+		return cast_int(to, (uint8_t)v ? 1 : 0);
 	default:
 		return cast_int(to, (int32_t)v);
 	}
@@ -238,6 +239,10 @@ __device__ inline bool is_nan(uint32_t v, int type)
 		return (v & 0x7fffu) > 0x7c00u;
 	case DT_bf16:
 		return (v & 0x7fffu) > 0x7f80u;
+	case DT_e4m3:
+		return (v & 0x7fu) == 0x7fu;
+	case DT_e5m2:
+		return (v & 0x7fu) > 0x7cu;
 	default:
 		return false;
 	}
@@ -281,10 +286,12 @@ __device__ AF_NOINLINE int column(const place &w, int64_t col, uint32_t *v)
 
 		switch (s.code) {
 		case ROW_LOAD:
-			v[k] = peek(element(p, o, w.row, o->step ? col : 0) + w.delta, s.type);
+			v[k] = o->step && col >= o->width ?
+				       0 :
+				       peek(element(p, o, w.row, o->step ? col : 0) + w.delta, s.type);
 			break;
 		case ROW_STORE:
-			if (o->step || col == 0) {
+			if (col < o->width) { /* 1 where all columns have one place */
 				uint32_t is = peek(element(p, o, w.row, col), s.type);
 
 				differ += is != a && !(w.any_nan && is_nan(is, s.type) && is_nan(a, s.type));

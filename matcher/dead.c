@@ -25,15 +25,18 @@ static bool find_first(struct dead_search *s, struct range r)
 static bool shows(const struct dead_search *s)
 {
 	const struct launch *mine = &s->q->node[s->first].launch;
+	unsigned first, last;
 
-	for (unsigned i = 0; i < s->q->dag->n; i++) {
+	dead_span(s, &first, &last);
+	for (unsigned k = first; k < last; k++) {
+		const unsigned i = s->q->dag->order[k];
 		const struct graph_node *n = &s->q->node[i];
 
 		if (!dead_decoded(n) || !dead_leaned_on(s, i))
 			continue;
-		for (unsigned k = 0; k < n->op.noperand; k++)
-			if (n->op.operand[k].access & ACCESS_WRITE &&
-			    s->q->memory(s->q->arg, operand_range(&n->op.operand[k]), mine))
+		for (unsigned o = 0; o < n->op.noperand; o++)
+			if (n->op.operand[o].access & ACCESS_WRITE &&
+			    s->q->memory(s->q->arg, operand_range(&n->op.operand[o]), mine))
 				return true;
 	}
 	return false;
@@ -139,8 +142,11 @@ static bool is_dead(struct dead_search *s, unsigned slot, uint8_t *lean)
 	    q->memory(q->arg, operand_range(&box), &q->node[s->first].launch))
 		return false;
 	if (proven(s, &box)) {
-		for (unsigned i = 0; i < q->dag->n; i++)
-			lean[i] |= dead_leaned_on(s, i);
+		unsigned first, last;
+
+		dead_span(s, &first, &last);
+		for (unsigned k = first; k < last; k++)
+			lean[q->dag->order[k]] |= dead_leaned_on(s, q->dag->order[k]);
 		return true;
 	}
 	if (q->stores != STORES_ASSUME_DEAD || !(dead_assumed(q->group) >> slot & 1) ||
@@ -214,6 +220,28 @@ void dead_apply(struct group *g, uint32_t slots)
 		if (slots >> i & 1)
 			g->bound[i].use = BOUND_DEAD;
 	g->dropped = slots;
+}
+
+static bool same_part(const struct row_operand *a, const struct row_operand *b)
+{
+	bool same = a->addr == b->addr && a->dtype == b->dtype && a->step == b->step &&
+		    a->width == b->width && !memcmp(a->stride, b->stride, sizeof(a->stride)) &&
+		    !memcmp(a->most, b->most, sizeof(a->most)) && a->keep.lo == b->keep.lo &&
+		    a->keep.hi == b->keep.hi && a->nhole == b->nhole;
+
+	for (unsigned i = 0; same && i < a->nhole; i++)
+		same = a->hole[i].lo == b->hole[i].lo && a->hole[i].hi == b->hole[i].hi;
+	return same;
+}
+
+void dead_row(const struct group *g, struct row *r)
+{
+	for (unsigned i = 0; i < g->row->noperand; i++)
+		for (unsigned k = 0; k < r->nstmt && g->dropped >> i & 1; k++)
+			if (r->stmt[k].code == ROW_STORE &&
+			    same_part(&r->operand[r->stmt[k].at], &g->row->operand[i]))
+				r->stmt[k].flags |= ROW_DEAD;
+	row_canon(r);
 }
 
 unsigned dead_count(const struct group *g)

@@ -51,6 +51,9 @@ uint32_t dead_assumed(const struct group *g);
 
 /* Makes the group one without those stores. */
 void dead_apply(struct group *g, uint32_t slots);
+/* Of a chain's group: the row program r, which has the operands of g->row by place but not by
+ * number, without those stores; canonical. */
+void dead_row(const struct group *g, struct row *r);
 /* Stores that dead_apply took out, and the bytes that they would have written. */
 unsigned dead_count(const struct group *g);
 uint64_t dead_bytes(const struct group *g);

@@ -217,6 +217,17 @@ static void start(struct dead_search *s, const struct operand *slot, bool assume
 	}
 }
 
+void dead_span(const struct dead_search *s, unsigned *first, unsigned *last)
+{
+	const struct dag *d = s->q->dag;
+
+	*first = d->linear ? d->place[s->first] : 0;
+	*last = d->linear ? *first : d->n;
+	for (unsigned i = 0; i < s->nkiller && d->linear; i++)
+		if (d->place[s->killer[i]] >= *last)
+			*last = d->place[s->killer[i]] + 1;
+}
+
 bool dead_leaned_on(const struct dead_search *s, unsigned node)
 {
 	bool lean = false;

@@ -39,6 +39,8 @@ bool dead_touches(const struct graph_node *n, enum access access, struct range r
 bool dead_is_member(const struct dead_question *q, unsigned node);
 /* Neither a member nor surely over when the first member stores. */
 bool dead_may_see(const struct dead_search *s, unsigned node);
+/* The places in the graph's order, first to last - 1, where nodes that are leaned on can be. */
+void dead_span(const struct dead_search *s, unsigned *first, unsigned *last);
 /* Is the node of those that must not read what is overwritten, or one that overwrites? */
 bool dead_leaned_on(const struct dead_search *s, unsigned node);
 

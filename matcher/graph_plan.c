@@ -57,8 +57,9 @@ static void nodes_of(const struct plan *p, const struct group *g, unsigned *node
 		node[i] = node_of(p, &g->member[i]->launch);
 }
 
-/* Does any node that may run beside this member conflict with it? */
-static enum reason concurrent(const struct plan *p, unsigned mine)
+/* Does any node that may run beside this member conflict with it? proven: those of which it is only
+ * not proven do not count. */
+static enum reason concurrent(const struct plan *p, unsigned mine, bool proven)
 {
 	enum reason why;
 
@@ -69,20 +70,27 @@ static enum reason concurrent(const struct plan *p, unsigned mine)
 			continue;
 		if (n->kind != GRAPH_KERNEL)
 			return REASON_BARRIER;
-		if (!legal_cross(&p->node[mine].op, &n->op, &why))
+		if (!legal_cross(&p->node[mine].op, &n->op, &why) &&
+		    !(proven && why == REASON_UNPROVEN_KERNEL))
 			return why;
 	}
 	return REASON_NONE;
 }
 
 /* What keeps a node out of every group would only keep a chain from being one. */
+static bool may_join(void *arg, const struct member *last, const struct member *m)
+{
+	const struct plan *p = arg;
+
+	return !p->policy->may_join || p->policy->may_join(p->policy->arg, last, m);
+}
+
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
 	const struct plan *p = arg;
 	const unsigned mine = node_of(p, l);
-	enum reason why = p->node[mine].typed ? REASON_ATTRIBUTES : concurrent(p, mine);
 
-	return (!why || why == REASON_UNPROVEN_KERNEL) &&
+	return !p->node[mine].typed && !concurrent(p, mine, true) &&
 	       (!p->policy->may_chain || p->policy->may_chain(p->policy->arg, l, op));
 }
 
@@ -116,7 +124,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 			return REASON_ATTRIBUTES;
 	}
 	for (unsigned i = 0; i < group_size(g) && !why; i++)
-		why = concurrent(p, node[i]);
+		why = concurrent(p, node[i], false);
 	if (why)
 		return why;
 	if (dead_stores(&(struct dead_question){.node = p->node,
@@ -168,6 +176,7 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .chains = policy->chains,
 				       .larger = policy->larger,
 				       .may_chain = may_chain,
+				       .may_join = may_join,
 				       .follows = d->linear ? NULL : follows};
 	struct seq *s = seq_new(&seq);
 	struct seq_out out;

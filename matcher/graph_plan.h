@@ -50,6 +50,7 @@ struct graph_policy {
 	void (*done)(void *arg, const struct group *g, const unsigned *node, enum reason why);
 	bool chains, larger; /* as there; a chain that is to be fused is said by `done` */
 	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
+	bool (*may_join)(void *arg, const struct member *last, const struct member *m);
 };
 
 /* d: of the nodes' edges. 0, or -1 if out of memory. */

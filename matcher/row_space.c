@@ -235,6 +235,7 @@ static bool joined(const struct space *s, unsigned j)
 /* Axes become dimensions of r. */
 static bool end(struct space *s, struct row *r)
 {
+	int64_t size[ROW_MAX_DIMS + 1];
 	unsigned rows, n = 0;
 
 	for (unsigned j = s->naxis; j-- > 0;)
@@ -253,25 +254,22 @@ static bool end(struct space *s, struct row *r)
 	rows = s->cols ? s->naxis - 1 : s->naxis;
 	for (unsigned j = 0; j < rows; j++) {
 		if (j && joined(s, j - 1)) {
-			r->size[n - 1] *= s->size[j];
+			size[n - 1] *= s->size[j];
 			continue;
 		}
 		if (n == ROW_MAX_DIMS + 1)
 			return false;
 		s->first[n] = j;
-		r->size[n++] = s->size[j];
-		if (n == ROW_MAX_DIMS + 1 && (s->cols || j + 1 < rows))
-			return false;
+		size[n++] = s->size[j];
 	}
 	s->first[n] = rows;
-	if (s->cols) {
-		r->ndim = (uint8_t)n;
-		r->cols = s->cols;
-		return true;
-	}
-	s->flat = n == 1;
-	r->ndim = (uint8_t)(s->flat ? 1 : n - 1);
-	r->cols = s->flat ? 1 : r->size[n - 1];
+	s->flat = !s->cols && n == 1;
+	r->cols = s->cols ? s->cols : s->flat ? 1 : size[n - 1];
+	n -= !s->cols && !s->flat; /* the last ones are the columns */
+	if (n > ROW_MAX_DIMS)
+		return false;
+	r->ndim = (uint8_t)n;
+	memcpy(r->size, size, n * sizeof(size[0]));
 	return true;
 }
 

@@ -59,6 +59,8 @@ struct seq_policy {
 	/* Does the second surely run after the first, so that both can be in one chain? NULL: yes,
 	 * launches of a stream do. */
 	bool (*follows)(void *arg, const struct launch *first, const struct launch *second);
+	/* May m join a chain whose last member that is? NULL: always. */
+	bool (*may_join)(void *arg, const struct member *last, const struct member *m);
 };
 
 enum seq_act { SEQ_PASS, SEQ_HOLD, SEQ_FUSE };

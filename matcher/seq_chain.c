@@ -142,7 +142,7 @@ static enum reason build(struct row *r, uint64_t *traffic, struct seq_member *co
 	}
 	why = row_build_roughly(r, m, n, late);
 	if (why && (why != REASON_OVERLAP || r->nmember != n))
-		return why;
+		return REASON_SHAPE; /* whatever comes */
 	row_cost_at_once(r, &cost);
 	*traffic = cost.read + cost.written;
 	if (cost.live > MOST_LIVE || cost.passes > MOST_PASSES ||
@@ -197,8 +197,8 @@ static void group_of(struct group *g, struct seq_member *const *member, unsigned
 	g->pattern = pattern_get(chain_name(g->member, n));
 }
 
-/* These members are a group. */
-static void report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
+/* These members are a group. Is it fused? */
+static bool report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
 		   bool held)
 {
 	struct group g;
@@ -215,6 +215,7 @@ static void report(struct seq *s, struct row *r, struct seq_member *const *membe
 	s->policy.done(s->policy.arg, &g, why);
 	if (!why)
 		fuse(s, &g, member);
+	return !why;
 }
 
 /*
@@ -250,9 +251,10 @@ static void end(struct seq *s, unsigned i)
 			n--;
 		if (!from && n < c->n)
 			report_overlap(s, c, n);
-		if (n > 1)
-			report(s, &c->row, &c->member[from], n, c->holding);
-		from += n ? n : 1;
+		/* What is not fused goes out behind all groups, so nothing after it may be one. */
+		if (n < 2 || !report(s, &c->row, &c->member[from], n, c->holding))
+			break;
+		from += n;
 	}
 	forget(s, i);
 }
@@ -349,6 +351,12 @@ static bool in_order(const struct seq *s, struct seq_member *const *m, unsigned 
 	return true;
 }
 
+static bool may_join(const struct seq *s, const struct chain *c, const struct seq_member *m)
+{
+	return !s->policy.may_join ||
+	       s->policy.may_join(s->policy.arg, &c->member[c->n - 1]->m, &m->m);
+}
+
 /*
  * Chain a, and b if there is one, become one with m, if that moves less than `apart` bytes: where
  * no byte is read once less, nothing is won. b's members are a's then.
@@ -362,7 +370,8 @@ static bool join(struct seq *s, struct chain *a, struct chain *b, struct seq_mem
 	enum reason why;
 	uint64_t traffic;
 
-	if (!n || ends_before(a, m) || (b && ends_before(b, m)) || first->priority != l->priority ||
+	if (!n || !may_join(s, a, m) || (b && !may_join(s, b, m)) || ends_before(a, m) ||
+	    (b && ends_before(b, m)) || first->priority != l->priority ||
 	    first->device != l->device || (b && b->member[0]->m.launch.priority != l->priority) ||
 	    !in_order(s, all, n) ||
 	    ((why = build(&s->chains->row, &traffic, all, n, false)) && why != REASON_OVERLAP) ||
@@ -403,6 +412,7 @@ static void open_chain(struct seq *s, struct seq_member *m)
 	mine->n = 1;
 	/* Most stay alone: what they come to is said when a second one is there. */
 	mine->traffic = traffic_of(&m->m.op);
+	mine->row.cols = m->m.op.cols;
 	mine->good = 1;
 	mine->said = 0;
 	mine->holding = false;

@@ -10,6 +10,7 @@
 #include "shim/graph_work.h"
 #include "shim/judge.h"
 #include "shim/memory.h"
+#include "shim/probe_parent.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
@@ -45,14 +46,9 @@ static bool room_for(void **list, unsigned n, unsigned *room, size_t size)
  * find it out. */
 static bool may_chain(void *arg, const struct launch *l, const struct op *op)
 {
-	const struct site *site;
 	struct row_pick p;
 
-	site = verdict_site_find(key_noted(l, op));
-	if (site && site->lone)
-		return false;
-	return row_pick_known(op, l, &p) ||
-	       (process.config.opt.probe && l->kernel->decoder == &sig_decoder);
+	return row_pick_known(op, l, &p) || l->kernel->decoder == &sig_decoder;
 }
 
 static void note_verdict(struct graph_work *w, struct verdict *v, int64_t rows)
@@ -248,7 +244,8 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 		w->waits = true;
 		return REASON_NO_VERDICT;
 	}
-	w->again |= judge_vet(v);
+	if (!v->known || (!v->family && probe_can(g))) /* a probe saw them */
+		w->again |= judge_vet(v);
 	if (process.config.opt.verify == VERIFY_ALWAYS) {
 		note_check(w, g, node, v, NULL, o);
 		return REASON_NONE;
@@ -326,7 +323,8 @@ int graph_match(struct graph_work *w)
 					    .verdict = verdict,
 					    .done = done,
 					    .chains = process.config.opt.generated,
-					    .may_chain = may_chain};
+					    .may_chain = may_chain,
+					    .may_join = window_chain_join};
 	const char *why;
 
 	if (report_listing() || record_on)

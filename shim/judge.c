@@ -9,13 +9,6 @@
 #include "shim/process.h"
 #include "shim/standin_pattern.h"
 
-/* Is there, or could there be, a kernel of ours for such a group? */
-static bool can(const struct group *g, const struct ours *o)
-{
-	return g->row ? process.config.opt.generated && !gen_cannot(g->row, &o->limits)
-		      : fused_can(g);
-}
-
 /* The kernels of a chain whose picks are settled. They come from other threads, later. */
 static enum reason image(const struct group *g, const struct ours *o, struct verdict *v)
 {
@@ -60,10 +53,16 @@ static enum reason preferred(const struct group *g, const struct ours *o, const 
 /* Nothing is known of the verdict's group yet. */
 static void begin(const struct group *g, const struct ours *o, struct verdict *v)
 {
-	if (v->known)
-		verdict_planned(v, g);
-	else if (process.config.opt.probe && probe_can(g))
+	const char *why = g->row ? gen_cannot(g->row, &o->limits) : NULL;
+
+	if (why) {
+		verdict_reject(v, REASON_NO_KERNEL, why, false);
+	} else if (v->family || !probe_can(g)) { /* a signature's word alone is not enough */
+		if (v->known)
+			verdict_planned(v, g);
+	} else if (process.config.opt.probe) {
 		verdict_probe(v, g, o);
+	}
 }
 
 enum reason judge(const struct group *g, const struct ours *o, struct verdict **v)
@@ -71,7 +70,7 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 	int state;
 
 	*v = NULL;
-	if (!can(g, o))
+	if (g->row ? !process.config.opt.generated : !fused_can(g))
 		return REASON_NO_KERNEL;
 	if (o->cc < FUSED_LEAST_CC)
 		return REASON_OLD_GPU;
@@ -87,6 +86,8 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 		begin(g, o, *v);
 		if (verdict_state(*v) < VERDICT_CHECKING)
 			return REASON_NO_VERDICT;
+		if (verdict_state(*v) == VERDICT_REJECTED)
+			return (*v)->why;
 		break;
 	case VERDICT_PROBING:
 		return REASON_NO_VERDICT;

@@ -6,6 +6,8 @@
 
 #include "config/log.h"
 
+enum { ELEMENTS_MOST = 1 << 24 }; /* of a second try */
+
 /* A member by itself. */
 static void solo_make(const struct probe *p, unsigned i, struct probe *q)
 {
@@ -50,6 +52,24 @@ static bool same_member(const struct probe_member *a, const struct probe_member 
 	return true;
 }
 
+/*
+ * Fewer rows than the program has are launched by a rule that its grid only seems to follow,
+ * perhaps. What fails with them is tried as the program has it. step: to be done once there is an
+ * arena.
+ */
+static bool at_some_size(struct probe *p, bool (*step)(struct probe *))
+{
+	if (!probe_arena_open(p))
+		return false;
+	if (step(p))
+		return true;
+	if (p->why != REASON_NOT_EXACT || p->group.rows == p->asked.rows ||
+	    p->asked.rows > ELEMENTS_MOST / p->asked.cols)
+		return false;
+	p->why = REASON_NONE;
+	return probe_arena_size(p, p->asked.rows) == PROBE_SIZED && step(p);
+}
+
 static bool member(struct probe *p, unsigned i, struct probe *q)
 {
 	char name[ROW_PICK_NAME_MAX];
@@ -62,7 +82,7 @@ static bool member(struct probe *p, unsigned i, struct probe *q)
 		}
 	solo_make(p, i, q);
 	q->pick[0] = p->pick[i];
-	ok = probe_arena_open(q) && probe_behaviour(q) && (p->tools->known[i] || pick_search(q));
+	ok = at_some_size(q, probe_behaviour) && (p->tools->known[i] || pick_search(q));
 	if (q->arena)
 		p->cu.cuMemFree_v2(q->arena);
 	p->pick[i] = q->pick[0];
@@ -193,10 +213,15 @@ bool probe_chain_launch(struct probe *p)
 			l->kernel);
 }
 
+static bool together(struct probe *p)
+{
+	return probe_chain_build(p) && probe_chain_confirm(p);
+}
+
 void probe_chain(struct probe *p)
 {
-	if (probe_device_open_theirs(p) && probe_purity(p) && members(p) && probe_arena_open(p) &&
-	    probe_chain_build(p) && probe_chain_confirm(p)) {
+	if (probe_device_open_theirs(p) && probe_purity(p) && members(p) &&
+	    at_some_size(p, together)) {
 		p->proven_rows = p->group.rows;
 		probe_time(p);
 	}

@@ -57,9 +57,13 @@ static void shape_row(struct source *s, const struct op *op, double *x)
 	if (op->code == OP_softmax) {
 		if (f == PROBE_FAMILY_exact)
 			two(s, x, n);
-		for (int64_t i = 0; i < n && (f == PROBE_FAMILY_wide || f == PROBE_FAMILY_epsilon);
-		     i++)
-			x[i] = gauss(s) * (f == PROBE_FAMILY_wide ? 1 : 12);
+		for (int64_t i = 0; i < n; i++)
+			if (f == PROBE_FAMILY_wide || f == PROBE_FAMILY_epsilon)
+				x[i] = gauss(s) * (f == PROBE_FAMILY_wide ? 1 : 12);
+			else if (f == PROBE_FAMILY_tiny || f == PROBE_FAMILY_underflow)
+				x[i] = -(85 + 20 * unit(s)); /* beside 0: subnormal, or nothing */
+		if (f == PROBE_FAMILY_tiny || f == PROBE_FAMILY_underflow)
+			x[below(s, n)] = 0;
 		return;
 	}
 	if (op->code == OP_layernorm && (f == PROBE_FAMILY_exact || f == PROBE_FAMILY_extreme))

@@ -55,6 +55,8 @@ static void take_answer(struct verdict *v, char *answer, int status)
 	if (detail)
 		*detail++ = '\0';
 	why = reason_parse(word);
+	if (why == REASON_NOT_COMPILED)
+		log_warn_once("no kernel is generated: %s", detail ? detail : word);
 	/* The child has written the cache itself. */
 	verdict_reject(v, why < REASON_COUNT && why != REASON_NONE ? why : REASON_NO_VERDICT,
 		       detail ? detail : word, false);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "matcher/dead.h"
 #include "matcher/row_build.h"
 #include "shim/generated.h"
 #include "shim/standin_pattern.h"
@@ -25,22 +26,6 @@ bool standin_ours(const struct fused_launch *l, const struct ours *o, struct sta
 	return to->function;
 }
 
-/* Takes the stores of the group's dropped slots out of its row program. */
-static void drop_stores(const struct group *g, struct row *r)
-{
-	for (unsigned i = 0; i < g->row->noperand; i++)
-		for (unsigned k = 0; k < r->nstmt && g->dropped >> i & 1; k++) {
-			const struct row_operand *o = &r->operand[r->stmt[k].at],
-						 *p = &g->row->operand[i];
-
-			if (r->stmt[k].code == ROW_STORE && o->addr == p->addr &&
-			    o->dtype == p->dtype && o->step == p->step && o->width == p->width &&
-			    !memcmp(o->stride, p->stride, sizeof(o->stride)))
-				r->stmt[k].flags |= ROW_DEAD;
-		}
-	row_canon(r);
-}
-
 int standin_row(const struct group *g, const struct verdict *v, struct row *to)
 {
 	struct row_member m[GROUP_MAX_MEMBERS];
@@ -56,7 +41,7 @@ int standin_row(const struct group *g, const struct verdict *v, struct row *to)
 	else if (row_build(to, m, n))
 		return -1;
 	if (g->dropped)
-		drop_stores(g, to);
+		dead_row(g, to);
 	return 0;
 }
 

@@ -12,11 +12,14 @@
 
 #include "config/hash.h"
 #include "config/log.h"
+#include "matcher/decode.h"
 #include "shim/cache.h"
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
 #include "shim/verdict_disk.h"
+
+extern const struct decoder sig_decoder;
 
 enum { KEY_TEXT_MAX = 1 << 16, PROBES_MAX = 64 };
 
@@ -118,10 +121,11 @@ static int identify(const struct group *g)
 /* What the planner made of a chain. */
 static void plan(struct verdict *v, const struct group *g)
 {
-	v->chain = v->known = g->row != NULL;
+	v->chain = v->known = v->family = g->row != NULL;
 	for (unsigned i = 0; g->row && i < v->nmember; i++) {
 		struct row_pick p;
 
+		v->family &= g->member[i]->launch.kernel->decoder != &sig_decoder;
 		v->known &= row_pick_known(&g->member[i]->op, &g->member[i]->launch, &p);
 		v->planned[i] = row_pick_pack(&p);
 	}

@@ -47,7 +47,8 @@ struct verdict {
 	 * the one that the planner makes, so that a group's own row need only be launched.
 	 */
 	bool chain, as_planned;
-	bool known; /* no probe is needed to tell the picks: they are the planned ones */
+	bool known;  /* no probe is needed to tell the picks: they are the planned ones */
+	bool family; /* nor to tell what the kernels touch: no signature is involved */
 	uint64_t pick[GROUP_MAX_MEMBERS], planned[GROUP_MAX_MEMBERS];
 	struct generated *image;
 	unsigned checks;              /* live checks passed in this process */
@@ -58,6 +59,7 @@ struct verdict {
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
 	unsigned passed;   /* CHECKING: live checks passed, in earlier processes too */
 	bool noted;        /* verdict_wants has left its note for later processes */
+	unsigned met;      /* of a chain on streams: times it was met while NEW */
 	unsigned seen,
 		gap; /* the site's `begins` when it was last seen, and since the time before */
 	bool marked; /* the crash marker is on disk */
@@ -135,10 +137,14 @@ struct site {
 	uint64_t hints; /* bit n: number n (modulo 64) wants a check, an earlier process says */
 	bool expected;  /* a group with a usable verdict has begun here (this run or before) */
 	struct verdict *chain; /* of the last chain that began here and was not refused, or NULL */
-	bool lone;             /* chains end before it: one that it was the end of was refused */
-	bool vetted;           /* a usable verdict covers this launch: its extents were probed */
-	unsigned misses;       /* held launches in a row that were sent on unfused */
-	unsigned skip;         /* do not hold the next so many */
+	bool linked;           /* a launch like this was a further member of such a chain */
+	/* Chains do not go on with it behind a launch of that site, as one that did was refused; 0:
+	 * no such site. Of the first member of such a chain, who was blamed. */
+	uint64_t not_after;
+	struct site *blamed;
+	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
+	unsigned misses; /* held launches in a row that were sent on unfused */
+	unsigned skip;   /* do not hold the next so many */
 };
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */

@@ -47,9 +47,10 @@ static void load_record(void *arg, const struct cache_record *r)
 	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < GROUP_MAX_MEMBERS && r->site[i]; i++) {
 		struct site *s = verdict_site(r->site[i]);
 
-		if (s)
-			s->vetted = true;
-		if (s && i == 0 && !cache_of_chain(r))
+		if (!s || cache_of_chain(r)) /* maybe without a probe: the verdict says so */
+			continue;
+		s->vetted = true;
+		if (i == 0)
 			s->expected = true;
 	}
 	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {

@@ -37,7 +37,7 @@ static int parse_picks(struct verdict *v, const char *text)
 		char name[ROW_PICK_NAME_MAX];
 		struct row_pick p;
 
-		if (len >= sizeof(name) || n == v->nmember)
+		if (!len || len >= sizeof(name) || n == v->nmember)
 			return -1;
 		snprintf(name, sizeof(name), "%.*s", (int)len, at);
 		if (row_pick_parse(name, &p))

@@ -15,10 +15,11 @@ enum {
 	 * many of each so many are (as `dull` in hook_launch.c). */
 	FRUITLESS = 256,
 	LOOK = 17,
+	MET_LEAST = 3, /* times that a chain was met before it is probed and compiled */
 	PERIOD = 257,
 };
 
-static bool any_lone; /* some launches are known not to be members: the sites say which */
+static bool any_blamed; /* some launches do not go together: the sites say which */
 
 bool window_chains_on(void)
 {
@@ -42,15 +43,20 @@ static struct kernel_rec *rec_of(const struct launch *l)
 
 bool window_chain_may(void *arg, const struct launch *l, const struct op *op)
 {
-	const struct site *s;
+	const struct window *w = arg;
 	unsigned n = __atomic_add_fetch(&rec_of(l)->fruitless, 1, __ATOMIC_RELAXED);
 
-	if (n > FRUITLESS && n % PERIOD >= LOOK)
-		return false;
-	if (!__atomic_load_n(&any_lone, __ATOMIC_RELAXED))
+	return n <= FRUITLESS || n % PERIOD < LOOK || seq_open(w->seq);
+}
+
+bool window_chain_join(void *arg, const struct member *last, const struct member *m)
+{
+	const struct site *s;
+
+	if (!__atomic_load_n(&any_blamed, __ATOMIC_RELAXED))
 		return true;
-	s = verdict_site_find(key_noted(l, op));
-	return !s || !s->lone;
+	s = verdict_site_find(key_noted(&m->launch, &m->op));
+	return !s || !s->not_after || s->not_after != key_noted(&last->launch, &last->op);
 }
 
 /* Something may come of chains of these kernels. */
@@ -74,9 +80,9 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 	struct site *s;
 	struct verdict *v;
 
-	if (place)
-		return true;
 	s = verdict_site_find(key_noted(&m->launch, &m->op));
+	if (place) /* it was launched like this before */
+		return s && s->linked;
 	v = s ? s->chain : NULL;
 	if (!v || verdict_state(v) < VERDICT_CHECKING || verdict_state(v) == VERDICT_REJECTED ||
 	    !v->image || generated_state(v->image, w->ours) != GENERATED_READY)
@@ -98,26 +104,55 @@ bool window_chain_recall(const struct window *w, const struct site *s)
 	       process.config.opt.verify != VERIFY_ALWAYS && !judge_wants_check(v);
 }
 
-void window_chain_leave(const struct group *g)
+static struct site *site_of(const struct member *m)
 {
-	const struct member *last = g->member[g->nmember - 1];
-	struct site *s = verdict_site(key_noted(&last->launch, &last->op));
+	return verdict_site(key_noted(&m->launch, &m->op));
+}
+
+static void link_site(const struct member *m)
+{
+	struct site *s = site_of(m);
 
 	if (s)
-		s->lone = true;
-	__atomic_store_n(&any_lone, true, __ATOMIC_RELAXED);
+		s->linked = true;
+}
+
+/*
+ * Nothing comes of it: chains do not go on with its last member behind the one before. If that was
+ * not it, what is left is refused, too, and its last member blamed instead.
+ */
+void window_chain_leave(const struct group *g)
+{
+	struct site *first = site_of(g->member[0]), *last = site_of(g->member[g->nmember - 1]),
+		    *before = site_of(g->member[g->nmember - 2]);
+
+	if (!first || !last || !before)
+		return;
+	if (first->blamed)
+		first->blamed->not_after = 0;
+	last->not_after = before->hash;
+	first->blamed = last;
+	__atomic_store_n(&any_blamed, true, __ATOMIC_RELAXED);
+}
+
+/* A chain that may never come again is not worth a compiler's while, nor is what time cut off. */
+static enum reason too_early(struct window *w, const struct group *g)
+{
+	struct verdict *v = w->ours->ready ? verdict_of(g, w->ours) : NULL;
+
+	if (!v || verdict_state(v) != VERDICT_NEW)
+		return REASON_NONE;
+	return w->cut ? REASON_TIMER : ++v->met < MET_LEAST ? REASON_NO_VERDICT : REASON_NONE;
 }
 
 enum reason window_chain_verdict(struct window *w, struct group *g, bool all_held)
 {
-	const struct member *first = g->member[0];
 	struct site *s;
 	struct verdict *v;
 	enum reason why;
 
-	/* What time has cut off is no chain worth a compiler's while. */
-	if (w->cut && (!(v = verdict_of(g, w->ours)) || verdict_state(v) == VERDICT_NEW))
-		return REASON_TIMER;
+	if (!all_held && (why = too_early(w, g)))
+		return why;
 	why = judge(g, w->ours, &v);
 	if (why == REASON_NO_KERNEL || (v && verdict_state(v) == VERDICT_REJECTED)) {
 		why = why ? why : v->why;
@@ -127,20 +162,26 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	}
 	if (!v)
 		return why;
+	if (verdict_state(v) == VERDICT_NEW) { /* nor will it be anything else */
+		window_chain_leave(g);
+		return why;
+	}
 	promise(g);
-	s = verdict_site(key_noted(&first->launch, &first->op));
+	s = site_of(g->member[0]);
 	if (s && why != REASON_NOT_PROFITABLE)
 		s->chain = v;
 	if (why)
 		return why;
 	if (s)
 		s->misses = s->skip = 0; /* what begins here does complete */
+	for (unsigned i = 1; i < g->nmember && !all_held; i++)
+		link_site(g->member[i]);
 	if (!all_held && wants_check(v, g->rows)) {
 		verdict_wants(v, g->rows);
 		return REASON_NO_VERDICT;
 	}
 	g->judged = v;
-	if (verdict_state(v) == VERDICT_USABLE)
+	if (verdict_state(v) == VERDICT_USABLE && !v->known) /* a probe saw them */
 		judge_vet(v);
 	return REASON_NONE;
 }

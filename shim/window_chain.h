@@ -15,6 +15,7 @@ bool window_chains_on(void);
 
 /* Answers of the policy. */
 bool window_chain_may(void *arg, const struct launch *l, const struct op *op);
+bool window_chain_join(void *arg, const struct member *last, const struct member *m);
 bool window_chain_hold(struct window *w, const struct member *m, uint8_t place);
 enum reason window_chain_verdict(struct window *w, struct group *g, bool all_held);
 

@@ -105,7 +105,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	int thread = kind == STREAM_PER_THREAD ? window_thread() : 0;
 	struct window *w = o ? window_find(o, stream, thread) : NULL;
 	struct seq_out out;
-	CUresult r;
+	CUresult r, f;
 
 	/* Asking a capturing stream for its flags spoils the capture (H200, driver 580); nothing is
 	 * held during one anyway. */
@@ -140,8 +140,8 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	w->want_check = w->finish_check = false;
 	seq_launch(w->seq, l, op, &out);
 	r = window_chains(w, &out);
-	if (!r)
-		r = window_submit(w, out.flush, out.nflush);
+	f = window_submit(w, out.flush, out.nflush);
+	r = r ? r : f;
 	if (!r && (out.nflush || out.nchain))
 		r = window_frees(w);
 	if (r)

@@ -204,4 +204,5 @@ const struct seq_policy window_policy = {.may_hold = may_hold,
 					 .enabled = enabled,
 					 .verdict = verdict,
 					 .done = done,
-					 .may_chain = window_chain_may};
+					 .may_chain = window_chain_may,
+					 .may_join = window_chain_join};

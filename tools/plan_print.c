@@ -204,9 +204,8 @@ void plan_print_text(const struct plan_result *r, FILE *f)
 	}
 	for (size_t i = 0; i < r->ngroup; i++)
 		if (r->group[i].generated) {
-			fprintf(f, "Chains, among these, wait for code that is made at run time: "
-				   "programs do "
-				   "not fuse them yet.\n");
+			fprintf(f, "Code for chains, among these, is made at run time: a program's "
+				   "first run goes without.\n");
 			break;
 		}
 	plan_print_known(r, f, NAMES_SHOWN);

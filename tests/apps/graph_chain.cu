@@ -6,11 +6,11 @@
  *
  * HABIT: `capture` and `explicit` make the graph once; `update` captures anew for every launch and
  * updates the executable graph; `params` sets the parameters of a node that is no part of the chain
- * before every launch; `edit` changes a member half-way. TYPE: `int` or `float`, or `scale` (float,
- * s a number). SEEN: `dead` (what the first two kernels leave is overwritten in the graph, nobody
- * looks before; the default), `read` (the second one's is copied away before), `kept` (nothing
- * overwrites it). CHAINS: so many of them in the graph, each with other memory. Prints a checksum
- * of all memory after each launch.
+ * before every launch; `edit` changes a member half-way. TYPE: `int` or `float`, `scale` (float,
+ * s a number) or `tiny` (floats, a, b and c subnormal). SEEN: `dead` (what the first two kernels
+ * leave is overwritten in the graph, nobody looks before; the default), `read` (the second one's is
+ * copied away before), `kept` (nothing overwrites it). CHAINS: so many of them in the graph, each
+ * with other memory. Prints a checksum of all memory after each launch.
  */
 #include <cstdint>
 #include <cstdio>
@@ -34,7 +34,7 @@
 enum { A, B, S, C, T0, T1, OUT, OTHER, ASIDE, BUFFERS, BLOCK = 128 };
 
 static int elements = 1000;
-static bool whole, by_number;
+static bool whole, by_number, tiny;
 static const char *seen = "dead";
 
 /* The memory of one chain, 4 bytes an element. */
@@ -195,7 +195,7 @@ static void open_memory(unsigned n)
 
 				state ^= state << 13, state ^= state >> 7, state ^= state << 17;
 				v = (uint32_t)(state >> 20) % 2001;
-				f = (float)v / 1000 - 1;
+				f = ((float)v / 1000 - 1) * (tiny && i != S ? 1e-41f : 1.0f);
 				if (!whole)
 					memcpy(&v, &f, 4);
 			}
@@ -226,8 +226,9 @@ static uint64_t checksum()
 int main(int argc, char **argv)
 {
 	if (argc < 4) {
-		fprintf(stderr, "usage: graph_chain capture|explicit|update|params|edit "
-				"int|float|scale LAUNCHES [dead|read|kept [CHAINS [ELEMENTS]]]\n");
+		fprintf(stderr,
+			"usage: graph_chain capture|explicit|update|params|edit "
+			"int|float|scale|tiny LAUNCHES [dead|read|kept [CHAINS [ELEMENTS]]]\n");
 		return 2;
 	}
 	const char *habit = argv[1];
@@ -239,6 +240,7 @@ int main(int argc, char **argv)
 
 	whole = !strcmp(argv[2], "int");
 	by_number = !strcmp(argv[2], "scale");
+	tiny = !strcmp(argv[2], "tiny");
 	seen = argc > 4 ? argv[4] : seen;
 	elements = argc > 6 ? atoi(argv[6]) : elements;
 	open_memory(argc > 5 ? (unsigned)atoi(argv[5]) : 1);

@@ -236,17 +236,17 @@ static enum kind random_kind()
 		       : k < 44 ? COPY
 		       : k < 47 ? FILL
 				: EMPTY;
-	return k < 7    ? ADD
-	       : k < 14 ? NORM
-	       : k < 18 ? SILU
-	       : k < 22 ? MUL
-	       : k < 25 ? MIX
-	       : k < 27 ? COPY
-	       : k < 29 ? FILL
-	       : k < 30 ? HOST
-	       : k < 32 ? EMPTY
-	       : k < 37 ? few[rnd(3)]
-	       : k < 46 ? wholes[rnd(3)]
+	return k < 9    ? ADD
+	       : k < 18 ? NORM
+	       : k < 23 ? SILU
+	       : k < 28 ? MUL
+	       : k < 32 ? MIX
+	       : k < 34 ? COPY
+	       : k < 37 ? FILL
+	       : k < 38 ? HOST
+	       : k < 41 ? EMPTY
+	       : k < 44 ? few[rnd(3)]
+	       : k < 47 ? wholes[rnd(3)]
 			: CAST;
 }
 
@@ -258,7 +258,7 @@ static struct what random_what(const struct what *last)
 	w.value = (float)rnd(100) / 100;
 	/* Often the second half of a pair, or more of a chain. */
 	if (last && rnd(3)) {
-		if (last->kind == ADD && rnd(3))
+		if (last->kind == ADD)
 			w.kind = NORM;
 		else if (last->kind == SILU)
 			w.kind = MUL;

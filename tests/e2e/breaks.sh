@@ -48,7 +48,7 @@ refuses memcpy_between add_rmsnorm barrier
 refuses memcpy_onto add_rmsnorm barrier
 refuses roundtrip add_rmsnorm barrier
 no_group memcpy_through
-no_group kernel_through
+AUTOFUSE_GENERATED=0 no_group kernel_through # as a chain it may well be one
 refuses kernel_between add_rmsnorm output-read
 refuses kernel_beside add_rmsnorm unproven-kernel
 refuses last_row add_rmsnorm shape

@@ -27,12 +27,6 @@ chain_learns() { # GROUPS STORES ARGUMENTS...
 	echo "# $(first groups) groups, $(first stores_dropped) stores: $(first rejected)"
 	return 1
 }
-if ! ldconfig -p 2>/dev/null | grep -q libnvrtc && [ -z "${AUTOFUSE_NVRTC:-}" ] && ! ls /usr/local/cuda*/lib64/libnvrtc.so.1? >/dev/null 2>&1; then
-	skip "chains in graphs" "no NVRTC here"
-	finish
-	exit
-fi
-
 ok "the chain learns to fuse, without what nobody sees" chain_learns 1 2 capture int $launches
 for habit in capture explicit update params; do
 	AUTOFUSE_GRAPHS=always AUTOFUSE_VERIFY=off run $habit int $launches
@@ -82,7 +76,7 @@ ok "many chains: all learn to fuse" chain_learns 20 0 capture int $launches kept
 verdicts=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["verdicts"]))' "$report")
 ok "many chains: with verdicts of their own" bigger "$verdicts" 12
 echo "# $verdicts verdicts"
-ok "many chains: within a few launches" bigger 20 "$(first launches_before)"
+ok "many chains: most launches were fused" bigger "$(first fused)" $((launches / 2))
 
 # What `autofuse plan` says of the recorded graph is what was done.
 AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off run explicit int $launches

@@ -3,6 +3,8 @@
 # add -> RMSNorm with everything in between that programs do: same memory, the right reason.
 . "$(dirname "$0")/lib.sh"
 export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
+# What does not fuse as a pair may well be part of a chain, with a neighbour: not here.
+export AUTOFUSE_GENERATED=0
 app=$APPS/pairs
 
 # Evidence for the alias patterns that the modes use; each is a key of its own.

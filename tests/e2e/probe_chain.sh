@@ -5,6 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 export AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini AUTOFUSE_SUMMARY=no
 
+# Long enough for images to be loaded beside it.
+repeat=3000
+[ "$AF_BACKEND" = soft ] || repeat=40000
+
 chain() { "$APPS/chain" --n 5003 --repeat "$1" --stream --type "$2"; }
 chain_shim() { shim "$APPS/chain" --n 5003 --repeat "$1" --stream --type "$2"; }
 
@@ -13,10 +17,10 @@ chains_fused() { field "$1" patterns/chain/fused; }
 
 for type in f32 bf16; do
 	report=$AF_TMP/$type.json
-	want=$(chain 200 $type)
+	want=$(chain $repeat $type)
 	export AUTOFUSE_REPORT=$report
 	for ((i = 0; i < 6; i++)); do
-		got=$(chain_shim 200 $type)
+		got=$(chain_shim $repeat $type)
 		ok "$type: run $i, the same bytes" same "$want" "$got"
 		[ "$(chains_fused "$report")" -gt 0 ] && break
 		probes_over
@@ -29,9 +33,9 @@ ok "the verdict is kept, a pick for each member" \
 	has "$(cat "$AUTOFUSE_CACHE"/verdicts-*)" ' plain\+plain\+plain '
 
 export AUTOFUSE_CACHE=$AF_TMP/weak AUTOFUSE_PROBE_INPUTS=zeros AUTOFUSE_REPORT=$AF_TMP/weak.json
-want=$(chain 200 f32)
+want=$(chain $repeat f32)
 for ((i = 0; i < 2; i++)); do
-	got=$(chain_shim 200 f32)
+	got=$(chain_shim $repeat f32)
 	ok "weak inputs: run $i, the same bytes" same "$want" "$got"
 	probes_over
 done

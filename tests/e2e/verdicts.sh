@@ -3,6 +3,7 @@
 # What may not get a verdict, and what becomes of verdicts: wrong candidates, weak inputs, kernels whose
 # names lie, crashes, damaged and foreign caches, many processes at once.
 . "$(dirname "$0")/lib.sh"
+export AUTOFUSE_GENERATED=0 # chains have verdicts of their own
 export AUTOFUSE_CONFIG=$AF_TESTS/apps/pairs.ini AUTOFUSE_SUMMARY=no
 app=$APPS/pairs
 # Long enough that a probe's answer reaches the process that asked for it.

@@ -86,11 +86,12 @@ static void t_drop(struct tensor x)
 	}
 }
 
-__attribute__((unused)) static void t_begin(void (*launch)(const struct op *op))
+__attribute__((unused)) static void t_begin(uint64_t base, uint64_t bytes,
+					    void (*launch)(const struct op *op))
 {
 	t_launch = launch;
 	t_nblock = 1;
-	t_block[0] = (struct t_block){0x7f0000000000, (uint64_t)1 << 34, 0};
+	t_block[0] = (struct t_block){base, bytes, 0};
 }
 
 static struct tensor t_empty(enum dtype type, int ndim, const int64_t *size)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Llama of transformers with random weights: a decode step captured by torch.cuda.graph and replayed, or eager, or prefill.
 
-usage: llama_decode.py 1b|8b|small BATCH graph|eager|prefill|compiled [STEPS]
+usage: llama_decode.py 1b|8b|1b4|small BATCH graph|eager|prefill|compiled [STEPS]
 Prints a hash of logits and cache on stdout, the median time of a step on stderr.
 """
 import hashlib
@@ -12,7 +12,7 @@ import time
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, StaticCache
 
-SHAPES = {"small": (1024, 4, 16, 4, 2816, 8192), "1b": (2048, 16, 32, 8, 8192, 128256), "8b": (4096, 32, 32, 8, 14336, 128256)}
+SHAPES = {"small": (1024, 4, 16, 4, 2816, 8192), "1b4": (2048, 4, 32, 8, 8192, 32000), "1b": (2048, 16, 32, 8, 8192, 128256), "8b": (4096, 32, 32, 8, 14336, 128256)}
 shape, batch, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 steps = int(sys.argv[4]) if len(sys.argv) > 4 else 50
 cuda = torch.cuda.is_available()
@@ -27,10 +27,13 @@ torch.set_default_dtype(torch.bfloat16)
 with torch.device(device):
     model = LlamaForCausalLM(config).eval()
 digest = hashlib.sha256()
+parts = []  # logits, then keys and values layer by layer
 
 
 def note(t):
-    digest.update(t.detach().contiguous().view(torch.uint8).cpu().numpy().tobytes())
+    data = t.detach().contiguous().view(torch.uint8).cpu().numpy().tobytes()
+    digest.update(data)
+    parts.append(hashlib.sha256(data).hexdigest()[:8])
 
 
 def timed(fn, before=lambda: None):
@@ -100,6 +103,7 @@ with torch.no_grad():
             note(layer.keys)
             note(layer.values)
 print(digest.hexdigest())
+print(" ".join(parts), file=sys.stderr)
 print("%.4f ms" % ms, file=sys.stderr)
 if cuda:
     print("%.1f MiB reserved, free %.1f MiB" % (torch.cuda.memory_reserved() / 2**20, torch.cuda.mem_get_info()[0] / 2**20), file=sys.stderr)

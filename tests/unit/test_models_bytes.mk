@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+test_models_bytes_SRC := tests/unit/row_interp.c tests/unit/row_interp_sum.c tests/unit/row_interp_types.c
