@@ -14,6 +14,7 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/standin_pattern.h"
 #include "shim/window_chain.h"
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
@@ -236,6 +237,7 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	}
 	if (why)
 		return why;
+	w->waits |= !g->row && standin_generated(g, v, o) == STANDIN_LATER;
 	note_verdict(w, v, g->rows);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;
