@@ -17,6 +17,7 @@ enum numerics { NUMERICS_EXACT, NUMERICS_CLOSE };
 enum graphs { GRAPHS_OFF, GRAPHS_ON, GRAPHS_ALWAYS };
 enum families { FAMILIES_NO, FAMILIES_GRAPHS, FAMILIES_YES };
 enum stores { STORES_ALL, STORES_PROVEN, STORES_ASSUME_DEAD };
+enum stand_in { STAND_IN_MEASURED, STAND_IN_WRITTEN, STAND_IN_GENERATED };
 enum verify { VERIFY_OFF, VERIFY_SAMPLE, VERIFY_ALWAYS };
 
 struct options {
@@ -30,6 +31,7 @@ struct options {
 #define AF_TYPE_CHOICE_graphs int
 #define AF_TYPE_CHOICE_stores int
 #define AF_TYPE_CHOICE_families int
+#define AF_TYPE_CHOICE_stand_in int
 #define AF_TYPE_CHOICE_log int
 #define OPTION(field, type, def, env, help) AF_TYPE_##type field;
 #include "config/options.def"

@@ -19,6 +19,7 @@ enum type {
 	TYPE_CHOICE_graphs,
 	TYPE_CHOICE_stores,
 	TYPE_CHOICE_families,
+	TYPE_CHOICE_stand_in,
 	TYPE_CHOICE_log,
 };
 

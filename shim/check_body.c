@@ -182,7 +182,9 @@ bool check_body(const struct check *c, const struct group *g, const struct verdi
 
 	if (g->row)
 		return check_chain_body(c, g, v, o, sink, arg);
-	if (!shadow(c, g, &s) || standin_make(&s, v, o, &to) != STANDIN_MADE ||
+	if (!shadow(c, g, &s) || standin_make_part(&s, g->rows, v, o, &to) != STANDIN_MADE ||
+	    /* It is the other one that wants to be checked. */
+	    (to.provisional && verdict_state(v) == VERDICT_CHECKING) ||
 	    !sink->fill(arg, a->counter, 0, 16) || !spoil(c, g, &s, sink, arg) ||
 	    !sink->candidate(arg, &to, s.rows))
 		return false;

@@ -14,6 +14,7 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/standin_pattern.h"
 #include "shim/window_chain.h"
 
 static enum reason memory(void *arg, struct range r, const struct launch *l, int surviving)
@@ -167,8 +168,8 @@ static bool note_group(struct graph_work *w, const struct group *g, const unsign
 }
 
 /*
- * What stands in for the group, without stores that nobody sees, if there is such a kernel. A
- * chain's is another one, and is checked by itself first.
+ * What stands in for the group, without stores that nobody sees, if there is such a kernel. One
+ * that is generated is another one, and is checked by itself first.
  */
 static enum standin_answer stand_in(struct graph_work *w, struct group *g, const unsigned *node,
 				    struct verdict *v, const struct ours *o, uint32_t dead,
@@ -177,12 +178,15 @@ static enum standin_answer stand_in(struct graph_work *w, struct group *g, const
 	struct group less = *g;
 	enum standin_answer made;
 	struct lean *lean;
+	bool own;
 
 	if (dead) {
 		dead_apply(&less, dead);
 		made = standin_make(&less, v, o, to);
-		lean = g->row && made == STANDIN_MADE ? lean_of(v, to->function, o) : NULL;
-		if (made == STANDIN_MADE && (!g->row || (lean && lean_passed(lean)))) {
+		own = made == STANDIN_MADE && (g->row || to->generated);
+		lean = own ? lean_of(v, to->function, o) : NULL;
+		if (made == STANDIN_MADE && (!own || (lean && lean_passed(lean)))) {
+			w->waits |= to->provisional;
 			dead_apply(g, dead);
 			return made;
 		}
@@ -190,7 +194,9 @@ static enum standin_answer stand_in(struct graph_work *w, struct group *g, const
 		if (lean)
 			note_check(w, &less, node, v, lean, o);
 	}
-	return standin_make(g, v, o, to);
+	made = standin_make(g, v, o, to);
+	w->waits |= made == STANDIN_MADE && to->provisional;
+	return made;
 }
 
 static const struct ours *ours_of(const struct graph_work *w, const unsigned *node)
@@ -234,6 +240,7 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	}
 	if (why)
 		return why;
+	w->waits |= !g->row && standin_generated(g, v, o) == STANDIN_LATER;
 	note_verdict(w, v, g->rows);
 	if (state == VERDICT_USABLE && g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE))
 		v->due = g->rows;
@@ -258,8 +265,8 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 	case STANDIN_MADE:
 		break;
 	}
-	/* A pattern's kernel is told which stores to leave out: checks see to all it can do. */
-	note_check(w, g->row ? g : &whole, node, v, NULL, o);
+	/* A kernel by hand is told which stores to leave out: checks see to all it can do. */
+	note_check(w, g->row || launch.generated ? g : &whole, node, v, NULL, o);
 	if (!note_group(w, g, node, v, o, &launch))
 		return REASON_NO_MEMORY;
 	for (unsigned i = 0; g->dropped && i < w->dag[w->at].n; i++)

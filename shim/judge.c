@@ -7,7 +7,7 @@
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
-#include "shim/standin.h"
+#include "shim/standin_pattern.h"
 
 /* The kernels of a chain whose picks are settled. They come from other threads, later. */
 static enum reason image(const struct group *g, const struct ours *o, struct verdict *v)
@@ -29,6 +29,25 @@ static enum reason image(const struct group *g, const struct ours *o, struct ver
 		break;
 	}
 	return REASON_NONE;
+}
+
+/*
+ * A pattern's, where a generated kernel was found to be the better one. What is checked shall be
+ * what stands in later; the kernel by hand may be worse than none.
+ */
+static enum reason preferred(const struct group *g, const struct ours *o, const struct verdict *v,
+			     int state)
+{
+	const bool only = v->choice.kernel == CHOICE_ONLY_GENERATED;
+
+	switch (standin_generated(g, v, o)) {
+	case STANDIN_LATER:
+		return only || state == VERDICT_CHECKING ? REASON_NO_VERDICT : REASON_NONE;
+	case STANDIN_NEVER:
+		return only ? REASON_NOT_PROFITABLE : REASON_NONE;
+	default:
+		return REASON_NONE;
+	}
 }
 
 /* Nothing is known of the verdict's group yet. */
@@ -75,7 +94,7 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 	case VERDICT_REJECTED:
 		return (*v)->why;
 	}
-	return g->row ? image(g, o, *v) : REASON_NONE;
+	return g->row ? image(g, o, *v) : preferred(g, o, *v, state);
 }
 
 bool judge_wants_check_of(const struct verdict *v, int64_t rows)

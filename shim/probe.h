@@ -15,7 +15,10 @@
  * "out", "dtype": "f32", "access": 2, "addr": "hex", "size": [288], "stride": [4]}, ...], "slot":
  * [[offset, bytes, "out"], ...]}}, ...]} "eps" is absent where the signature does not know it.
  * Answer, on its stdout, one line:
- *   candidate NAME [slower]   or   reason WORD detail ...
+ *   candidate NAME[:generated@ROWS] [slower]   or   reason WORD detail ...
+ * NAME may be followed by which kernel is to stand in (shim/cache_choice.h): "stand_in" says
+ * "measured" (whichever is faster), "written" or "generated", the last two without a measurement;
+ * where not "written", "places" and "images" are there as below.
  *
  * A chain (a group that is a row program) has "chain": 1, "pattern": its name, up to
  * GROUP_MAX_MEMBERS members, "places": where NVRTC is looked for (lines of shim/compile.h),

@@ -122,7 +122,7 @@ static bool known(struct probe *p)
 		return false;
 	if (r.kind != CACHE_REJECT)
 		return p->chain ? probe_chain_parse(p, r.candidate)
-				: !candidate_parse(r.candidate, &p->winner);
+				: !choice_parse(r.candidate, &p->winner, &p->choice);
 	if (r.why == REASON_CRASHED)
 		return false;
 	probe_fail(p, r.why, "%s", r.detail);
@@ -138,7 +138,7 @@ static void keep(const struct probe *p)
 		r.site[i] = key_site(&p->member[i].m.launch, &p->member[i].m.op);
 	r.kind = p->why ? CACHE_REJECT : CACHE_PROBED;
 	if (!p->why && !p->chain)
-		candidate_name(&p->winner, r.candidate);
+		choice_text(&p->winner, &p->choice, r.candidate);
 	if (!p->why && p->chain && probe_chain_name(p, r.candidate, sizeof(r.candidate)) < 0)
 		return;
 	snprintf(r.detail, sizeof(r.detail), "%s", p->why ? p->detail : p->asked.pattern->name);
@@ -151,8 +151,10 @@ static void probe(struct probe *p)
 		probe_chain(p);
 	else if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) &&
 		 probe_behaviour(p) && probe_scale(p) && probe_search(p) && probe_unscale(p) &&
-		 probe_confirm(p))
+		 probe_confirm(p)) {
+		probe_generated(p);
 		probe_time(p);
+	}
 }
 
 static void answer(const struct probe *p, int out)
@@ -161,7 +163,7 @@ static void answer(const struct probe *p, int out)
 	int n;
 
 	if (!p->chain)
-		candidate_name(&p->winner, name);
+		choice_text(&p->winner, &p->choice, name);
 	else if (!p->why && probe_chain_name(p, name, sizeof(name)) < 0)
 		return;
 	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail)

@@ -11,6 +11,7 @@
 #include "fused/candidate.h"
 #include "matcher/key.h"
 #include "matcher/row_build.h"
+#include "shim/cache_choice.h"
 #include "shim/driver.h"
 
 enum { PROBE_REGIONS = GROUP_MAX_MEMBERS * OP_MAX_OPERANDS };
@@ -67,7 +68,8 @@ struct probe {
 	struct group
 		asked; /* the group at the program's addresses; of a member by itself no pattern */
 	bool chain;    /* its members' picks are wanted, not a candidate */
-	struct probe_tools *tools; /* of a chain (probe_child_chain.h) */
+	enum stand_in stand_in;    /* of a pattern's group */
+	struct probe_tools *tools; /* what is generated (probe_child_chain.h) */
 
 	/* The device. */
 	struct probe_driver cu;
@@ -93,6 +95,7 @@ struct probe {
 	char detail[160];
 	bool lasting; /* a NO_VERDICT that would come out the same another time */
 	struct candidate winner;
+	struct choice choice;                    /* of a pattern's group */
 	struct row_pick pick[GROUP_MAX_MEMBERS]; /* of a chain */
 	bool slower; /* than the program's kernels, at this number of rows */
 };
@@ -167,7 +170,15 @@ bool probe_unscale(struct probe *p); /* back again, after the search */
 bool probe_plain(struct probe *p);   /* the same, when nothing was compared */
 bool probe_search(struct probe *p);  /* exactly one candidate left, up to equivalence: p->winner */
 bool probe_confirm(struct probe *p); /* the winner in the program's own arrangement of memory */
-/* Afterwards: p->slower, kept in the profile. Nothing is said where nothing can be measured. */
+/* The kernel that is generated for the winner likewise, where one may stand in (p->tools). False if
+ * there is none, which is no answer. */
+bool probe_generated(struct probe *p);
+/* In the members' place, as probe_confirm. */
+bool probe_generated_confirm(struct probe *p);
+/* Its launch where the arena is now. */
+bool probe_generated_place(struct probe *p);
+/* Afterwards: p->slower, kept in the profile, and p->choice. Nothing is said where nothing can be
+ * measured. */
 void probe_time(struct probe *p);
 
 #endif

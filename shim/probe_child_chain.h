@@ -14,17 +14,18 @@
 #include "shim/probe_child.h"
 #include "shim/probe_child_inputs.h"
 
-/* What all members of a chain share. */
+/* What all members of a chain share; where a pattern's group may have a generated kernel, that. */
 struct probe_tools {
 	char *places;         /* where NVRTC is looked for, lines of shim/compile.h */
 	uint64_t image_bytes; /* that the images on disk may take */
 	struct nvrtc *nvrtc;
 	CUfunction eval, floats;
 	struct fields hint; /* a norm's spelling that rows of 16 bits shall be hard for */
-	/* The chain with its picks where the arena has its operands. */
+	/* The chain with its picks, or the winner, where the arena has its operands. */
 	CUmodule module;
 	CUfunction function;
 	struct gen_launch launch;
+	uint64_t hash; /* of a pattern's: the program that the module is of; 0: there is none */
 	/* Members whose pick the parent knows: nothing is searched for. */
 	bool known[GROUP_MAX_MEMBERS];
 };

@@ -279,14 +279,19 @@ bool probe_request_parse(struct probe *p, json_t *o)
 			return false;
 		p->asked.member[p->nmember] = &m->m;
 	}
+	s = json_string_value(json_object_get(o, "stand_in"));
+	p->stand_in = !s || !strcmp(s, "written") ? STAND_IN_WRITTEN
+		      : !strcmp(s, "generated")   ? STAND_IN_GENERATED
+						  : STAND_IN_MEASURED;
 	for (unsigned i = 0; p->chain && i < n; i++) {
 		const char *pick =
 			json_string_value(json_object_get(json_array_get(members, i), "pick"));
 
 		p->tools->known[i] = pick && !row_pick_parse(pick, &p->pick[i]);
 	}
-	if (p->chain) {
+	if (p->chain)
 		p->asked.nmember = (uint8_t)n;
+	if (p->chain || p->stand_in != STAND_IN_WRITTEN) {
 		p->tools->places = strdup(json_string_value(json_object_get(o, "places")) ?: "");
 		p->tools->image_bytes = (uint64_t)json_integer_value(json_object_get(o, "images"));
 	}

@@ -98,14 +98,22 @@ static void member(FILE *f, const struct member *m, const char *file, uint64_t o
 	fputs("}", f);
 }
 
-/* A chain's kernel is compiled: with what. */
+/* Kernels are generated: with what they are compiled. */
 static void compiler(FILE *f, const struct options *o)
 {
 	char *places = compile_places();
 
-	fprintf(f, ", \"chain\": 1, \"images\": %lld, \"places\": ", (long long)o->cache_size);
+	fprintf(f, ", \"images\": %lld, \"places\": ", (long long)o->cache_size);
 	json_text(f, places ? places : "");
 	free(places);
+}
+
+/* What may stand in for a pattern's group. */
+static const char *stand_in(const struct options *o)
+{
+	if (!o->generated || o->stand_in == STAND_IN_WRITTEN)
+		return "written";
+	return o->stand_in == STAND_IN_GENERATED ? "generated" : "measured";
 }
 
 void probe_request(FILE *f, const struct verdict *v, const struct group *g, int device,
@@ -124,6 +132,10 @@ void probe_request(FILE *f, const struct verdict *v, const struct group *g, int 
 	json_text(f, o->candidates);
 	fprintf(f, ", \"numerics\": \"%s\"", o->numerics == NUMERICS_CLOSE ? "close" : "exact");
 	if (g->row)
+		fputs(", \"chain\": 1", f);
+	else
+		fprintf(f, ", \"stand_in\": \"%s\"", stand_in(o));
+	if (g->row || strcmp(stand_in(o), "written") != 0)
 		compiler(f, o);
 	fputs(", \"member\": [", f);
 	for (unsigned i = 0; i < group_size(g); i++) {

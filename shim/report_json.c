@@ -107,8 +107,8 @@ static void json_verdict(void *arg, const struct verdict_info *v)
 	json_text(w->f, v->candidate);
 	fprintf(w->f,
 		", \"reason\": \"%s\", \"rows\": %" PRId64
-		", \"checks\": %u, \"fused\": %llu, \"detail\": ",
-		reason_word(v->why), v->rows, v->checks, v->fused);
+		", \"checks\": %u, \"fused\": %llu, \"generated\": %llu, \"detail\": ",
+		reason_word(v->why), v->rows, v->checks, v->fused, v->generated);
 	json_text(w->f, v->detail);
 	fputs("}", w->f);
 	w->sep = ",";

@@ -6,6 +6,7 @@
 #include "matcher/dead.h"
 #include "matcher/row_build.h"
 #include "shim/generated.h"
+#include "shim/standin_pattern.h"
 
 static void from_fused(struct standin *to, const struct fused_launch *l)
 {
@@ -18,6 +19,7 @@ static void from_fused(struct standin *to, const struct fused_launch *l)
 
 bool standin_ours(const struct fused_launch *l, const struct ours *o, struct standin *to)
 {
+	to->generated = to->provisional = false;
 	to->function = ours_function(o, l->kernel);
 	if (to->function)
 		from_fused(to, l);
@@ -43,6 +45,15 @@ int standin_row(const struct group *g, const struct verdict *v, struct row *to)
 	return 0;
 }
 
+void standin_from_gen(struct standin *to, const struct gen_launch *l)
+{
+	memcpy(to->grid, l->grid, sizeof(to->grid));
+	memcpy(to->block, l->block, sizeof(to->block));
+	to->shmem = l->shmem;
+	to->param_bytes = l->param_bytes;
+	memcpy(to->params, l->params, l->param_bytes);
+}
+
 static enum standin_answer launch(struct generated *i, const struct row *r, const struct ours *o,
 				  struct standin *to)
 {
@@ -52,11 +63,8 @@ static enum standin_answer launch(struct generated *i, const struct row *r, cons
 		return STANDIN_NEVER;
 	if (!generated_launch(i, r, o, &l, &to->function))
 		return generated_state(i, o) == GENERATED_FAILED ? STANDIN_NEVER : STANDIN_LATER;
-	memcpy(to->grid, l.grid, sizeof(to->grid));
-	memcpy(to->block, l.block, sizeof(to->block));
-	to->shmem = l.shmem;
-	to->param_bytes = l.param_bytes;
-	memcpy(to->params, l.params, l.param_bytes);
+	to->generated = to->provisional = false; /* there is no other */
+	standin_from_gen(to, &l);
 	return STANDIN_MADE;
 }
 
@@ -77,16 +85,16 @@ static enum standin_answer of_chain(const struct group *g, const struct verdict 
 	return standin_row(g, v, &r) ? STANDIN_NEVER : standin_of_row(&r, g, v, o, to);
 }
 
+enum standin_answer standin_make_part(const struct group *g, int64_t rows, const struct verdict *v,
+				      const struct ours *o, struct standin *to)
+{
+	return g->row ? of_chain(g, v, o, to) : standin_of_pattern(g, rows, v, o, to);
+}
+
 enum standin_answer standin_make(const struct group *g, const struct verdict *v,
 				 const struct ours *o, struct standin *to)
 {
-	struct fused_launch l;
-
-	if (g->row)
-		return of_chain(g, v, o, to);
-	if (fused_launch(g, &v->candidate, &o->limits, &l) || !standin_ours(&l, o, to))
-		return STANDIN_NEVER;
-	return STANDIN_MADE;
+	return standin_make_part(g, g->rows, v, o, to);
 }
 
 CUresult standin_send(const struct standin *s, CUstream stream)

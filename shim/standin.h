@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands in for a group in one context: the launch of one of our kernels, be it one that came
- * with the library (a pattern's) or one that was generated (a chain's). Whoever sends our kernel,
+ * with the library (a pattern's) or one that was generated (a chain's, or a pattern's where that is
+ * faster). Whoever sends our kernel,
  * on a stream or as a node of a graph, in a group's place or beside it for a check, has it from
  * here.
  */
@@ -17,6 +18,8 @@ struct standin {
 	CUfunction function; /* of the context it was made for; all modules stay until that goes */
 	unsigned grid[3], block[3], shmem;
 	unsigned param_bytes;
+	/* Of a pattern's group: it was generated; a generated one will come in its place. */
+	bool generated, provisional;
 	_Alignas(16) unsigned char params[STANDIN_PARAMS]; /* one by-value parameter at offset 0 */
 };
 
@@ -44,6 +47,12 @@ enum standin_answer standin_of_row(const struct row *r, const struct group *g,
 				   const struct verdict *v, const struct ours *o,
 				   struct standin *to);
 
+/* The same for a part of a group that has so many rows, as checks run it. */
+enum standin_answer standin_make_part(const struct group *g, int64_t rows, const struct verdict *v,
+				      const struct ours *o, struct standin *to);
+
+/* A generated launch but for its function. */
+void standin_from_gen(struct standin *to, const struct gen_launch *l);
 /* A launch of the library's own image (compare, publish, ...). False: the context has none. */
 bool standin_ours(const struct fused_launch *l, const struct ours *o, struct standin *to);
 

@@ -377,7 +377,8 @@ void verdict_each(void (*fn)(void *arg, const struct verdict_info *v), void *arg
 					 .why = v->why,
 					 .rows = v->rows,
 					 .checks = v->checks,
-					 .fused = v->fused};
+					 .fused = v->fused,
+					 .generated = v->generated};
 
 		if (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE)
 			verdict_said(v, i.candidate);

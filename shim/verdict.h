@@ -13,6 +13,7 @@
 #include "fused/fused.h"
 #include "matcher/key.h"
 #include "shim/cache.h"
+#include "shim/cache_choice.h"
 #include "shim/ours.h"
 
 enum verdict_state {
@@ -25,7 +26,8 @@ enum verdict_state {
 
 enum { VERDICT_SLOWER = 16 };
 
-struct generated; /* generated.h */
+struct generated;    /* generated.h */
+struct standin_form; /* standin_pattern.c */
 
 struct verdict {
 	struct key key;
@@ -37,6 +39,8 @@ struct verdict {
 	enum reason why;            /* REJECTED */
 	int64_t rows;               /* largest number of rows proven; atomic */
 	struct candidate candidate; /* from CHECKING on; of a pattern's group */
+	struct choice choice;       /* which kernel with its arithmetic stands in */
+	struct standin_form *form;  /* atomic */
 	/*
 	 * Of a chain, instead: the pick of each member (row_pick_pack), the kernels of the row
 	 * program with these picks, once judge() has asked for them, and whether that program is
@@ -47,8 +51,9 @@ struct verdict {
 	bool family; /* nor to tell what the kernels touch: no signature is involved */
 	uint64_t pick[GROUP_MAX_MEMBERS], planned[GROUP_MAX_MEMBERS];
 	struct generated *image;
-	unsigned checks;          /* live checks passed in this process */
-	unsigned long long fused; /* substitutions in this process */
+	unsigned checks;              /* live checks passed in this process */
+	unsigned long long fused;     /* substitutions in this process */
+	unsigned long long generated; /* of them on streams by a generated kernel, of a pattern's */
 	unsigned long long
 		unchecked; /* times it was used since the last live check; a graph counts as one */
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
@@ -97,7 +102,8 @@ void verdict_probe(struct verdict *v, const struct group *g, const struct ours *
 /* The picks of a NEW chain's verdict need no probe (v->known): live checks are next. */
 void verdict_planned(struct verdict *v, const struct group *g);
 
-/* The candidate's name; of a chain those of its picks, joined by '+'. parse: 0 or -1. */
+/* The candidate's name and which kernel stands in (cache_choice.h); of a chain those of its picks,
+ * joined by '+'. parse: 0 or -1. */
 void verdict_said(const struct verdict *v, char *text /* CACHE_CANDIDATE_MAX */);
 int verdict_parse(struct verdict *v, const char *text);
 
@@ -155,7 +161,7 @@ struct verdict_info {
 	enum reason why;
 	int64_t rows;
 	unsigned checks;
-	unsigned long long fused;
+	unsigned long long fused, generated;
 };
 void verdict_each(void (*fn)(void *arg, const struct verdict_info *v), void *arg);
 

@@ -11,7 +11,7 @@ void verdict_said(const struct verdict *v, char *text)
 	size_t len = 0;
 
 	if (!v->chain) {
-		candidate_name(&v->candidate, text);
+		choice_text(&v->candidate, &v->choice, text);
 		return;
 	}
 	*text = '\0';
@@ -57,11 +57,13 @@ static int parse_picks(struct verdict *v, const char *text)
 int verdict_parse(struct verdict *v, const char *text)
 {
 	struct candidate c;
+	struct choice by;
 
 	if (v->chain)
 		return parse_picks(v, text);
-	if (candidate_parse(text, &c))
+	if (choice_parse(text, &c, &by))
 		return -1;
 	v->candidate = c;
+	v->choice = by;
 	return 0;
 }

@@ -164,7 +164,8 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i]->launch.index != first->launch.index + i)
 			return;
-	if (record_on || !site || (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
+	if (s->provisional || record_on || !site ||
+	    (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
 		return;
 	for (unsigned i = 0; i < group_size(g); i++) {
 		h = hash_of(h, &g->member[i]->launch);

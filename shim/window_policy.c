@@ -118,6 +118,21 @@ static bool enabled(void *arg, const struct pattern *p)
 	return process.pattern_on[pattern_id(p)] && control_on();
 }
 
+/* A check that began with the group's first launch comes to nothing: the kernel that it is for is
+ * still on its way. */
+static void drop_check(struct window *w, const struct group *g, struct site *s)
+{
+	bool pushed;
+
+	if (s)
+		s->open = NULL;
+	if (!w->check.arena || w->check_index != g->member[0]->launch.index)
+		return;
+	pushed = window_enter(w);
+	check_cancel(&w->check, w->ours, w->stream);
+	window_leave(pushed);
+}
+
 static enum reason verdict(void *arg, struct group *g, bool all_held)
 {
 	struct window *w = arg;
@@ -144,6 +159,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 					  (s->expected && state != VERDICT_REJECTED));
 		window_seen(s, v);
 	}
+	if (why && state == VERDICT_CHECKING)
+		drop_check(w, g, s);
 	if (why || state == VERDICT_REJECTED) /* just now, by another thread */
 		return why ? why : v->why;
 	if (w->finish_check) /* the launch completes another group, which is checked */
