@@ -24,7 +24,7 @@ run() { # ARGS...: sets plain, got
 
 # What a GPU of software takes says nothing: it is told.
 export AUTOFUSE_STAND_IN=generated
-modes="plain inplace norm_inplace"
+modes="plain norm_inplace"
 for mode in $modes; do
 	ok "$mode: learns to fuse" learn 20 "$report" "$app" $mode 4000
 done
@@ -34,8 +34,8 @@ for mode in $modes; do
 	ok "$mode: a generated kernel stands in" bigger "$(generated "$report")" 0
 	ok "$mode: the report says so" has "$(candidates "$report")" ':generated@'
 done
-got=$(AUTOFUSE_REPORT=$report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 20000)
-ok "samples are checked" bigger "$(field "$report" patterns/add_rmsnorm/checked)" 2
+got=$(AUTOFUSE_REPORT=$report AUTOFUSE_SAMPLE_EVERY=20 shim "$app" plain 6000)
+ok "samples are checked" bigger "$(field "$report" patterns/add_rmsnorm/checked)" 1
 ok "and find nothing wrong" same 0 "$(field "$report" patterns/add_rmsnorm/rejected/quarantined)"
 ok "other rows than those it was found at" same "$("$app" plain 2000 1 4096)" "$(shim "$app" plain 2000 1 4096)"
 
@@ -77,7 +77,7 @@ if [ "$AF_BACKEND" = soft ]; then
 	export SOFTGPU_TIMES_COUNT=1
 fi
 export AUTOFUSE_STAND_IN=measured AUTOFUSE_CACHE=$AF_TMP/measured-cache
-for ((i = 0; i < 4; i++)); do
+for ((i = 0; i < 2; i++)); do
 	got=$(AUTOFUSE_REPORT=$report shim "$APPS/decoder-shared-fp32" --tokens 24)
 	ok "measured, run $i: same tokens" same "$("$APPS/decoder-shared-fp32" --tokens 24)" "$got"
 	probes_over
