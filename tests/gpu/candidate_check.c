@@ -431,6 +431,15 @@ static void draw(struct one *o, unsigned i)
 			      &spelling[at % m]);
 }
 
+/* Doubles among flushed floats are left to the hand-written kernel. */
+static bool left_out(const struct pattern *p, const struct candidate *c)
+{
+	struct silu_fields f;
+
+	return p == &pattern_silu_mul && !candidate_unpack_silu(c->code, &f) && f.ftz &&
+	       f.div >= SILU_div_DDIV;
+}
+
 static void check(const struct pattern *p, enum dtype type)
 {
 	static struct one o[BATCH_MAX];
@@ -447,12 +456,12 @@ static void check(const struct pattern *p, enum dtype type)
 		draw(&o[n], i);
 		place(&g, &o[n], 1 << 20); /* arenas are aligned like that */
 		no = candidate_form(&g, &o[n].c, &o[n].form);
-		if (no) {
+		if (!no == left_out(p, &o[n].c)) {
 			snprintf(why, sizeof(why), "cannot be said: %s", reason_word(no));
 			ok = false;
 			break;
 		}
-		if (gen_cannot(&o[n].form.row, &o[n].d)) {
+		if (no || gen_cannot(&o[n].form.row, &o[n].d)) {
 			t.unsayable++;
 			continue;
 		}
