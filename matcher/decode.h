@@ -26,7 +26,8 @@ struct decoder {
  * the first decode_kernel; true unless it is. */
 extern bool decode_families;
 
-/* Sets k->decoder, k->decoder_data, k->ops and k->family by the first decoder that knows k, or all to 0. */
+/* Sets k->decoder, k->decoder_data, k->ops and k->family by the first decoder that knows k, or all
+ * to 0. */
 void decode_kernel(struct kernel *k);
 
 /*

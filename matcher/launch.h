@@ -25,7 +25,7 @@ struct kernel {
 	const struct decoder *decoder; /* NULL: opaque */
 	const void *decoder_data;      /* what decoder->knows returned */
 	uint64_t ops;                  /* opcodes its launches may decode to, one bit each */
-	bool family; /* known without a signature (decode_families) */
+	bool family;                   /* known without a signature (decode_families) */
 	void *user;                    /* the owner's own */
 };
 

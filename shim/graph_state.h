@@ -42,9 +42,9 @@ struct side_node {
 	CUgraphNode twin[FORM_COUNT]; /* in the forms' graphs; NULL: not there */
 	CUcontext ctx;                /* of a copy or fill, as the program said last */
 	bool disabled;
-	uint8_t witness;      /* forms that an edit of it may make wrong, one bit each */
-	bool stores;          /* of the fused one, only stores that were left out rest on it */
-	bool changed;         /* edited while a form was being built */
+	uint8_t witness; /* forms that an edit of it may make wrong, one bit each */
+	bool stores;     /* of the fused one, only stores that were left out rest on it */
+	bool changed;    /* edited while a form was being built */
 	/* Of a kernel node, as graph_attributes and graph_device_updatable say; they never change.
 	 * Asked in the program's instantiate call: at any other time each question may wait until a
 	 * thread that is inside a synchronous copy comes out (H200, driver 580: 0.2 us against
@@ -52,7 +52,7 @@ struct side_node {
 	uint32_t attrs;
 	int priority;
 	bool device_updatable;
-	bool read, clustered; /* what follows is known */
+	bool read, clustered;        /* what follows is known */
 	union graph_content content; /* what base's node does */
 	uint64_t cluster;            /* graph_cluster of it */
 };

@@ -163,8 +163,11 @@ static void planned(void)
 	nkept = 0;
 	for (unsigned i = 0; i < nop; i++) {
 		group_of[i] = -1;
-		node[i] = (struct graph_node){.kind = GRAPH_KERNEL, .op = op[i],
-			.launch = {.kernel = &k, .grid = {1, 1, 1}, .block = {256, 1, 1}, .index = i}};
+		node[i] = (struct graph_node){
+			.kind = GRAPH_KERNEL,
+			.op = op[i],
+			.launch = {
+				.kernel = &k, .grid = {1, 1, 1}, .block = {256, 1, 1}, .index = i}};
 		node[i].op.vetted = op[i].code != OP_opaque;
 		edge[i] = (struct dag_edge){i, i + 1};
 	}
