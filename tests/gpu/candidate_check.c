@@ -456,7 +456,7 @@ static void check(const struct pattern *p, enum dtype type)
 		draw(&o[n], i);
 		place(&g, &o[n], 1 << 20); /* arenas are aligned like that */
 		no = candidate_form(&g, &o[n].c, &o[n].form);
-		if (!no == left_out(p, &o[n].c)) {
+		if ((no == REASON_NONE) == left_out(p, &o[n].c)) {
 			snprintf(why, sizeof(why), "cannot be said: %s", reason_word(no));
 			ok = false;
 			break;

@@ -116,7 +116,7 @@ static void some_rows(struct row *r, uint64_t seed)
 		for (unsigned i = 0; i < r->noperand; i++) {
 			struct row_operand *o = &r->operand[i];
 
-			if (!o->stride[d] || !(o->use & ROW_WRITE) != pass ||
+			if (!o->stride[d] || (o->use & ROW_WRITE ? 0u : 1u) != pass ||
 			    (pass && next(&s) % 2))
 				continue;
 			o->most[d] = n;

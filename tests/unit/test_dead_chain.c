@@ -243,9 +243,50 @@ static void test_assumed(void **arg)
 	assert_dead(true, false);
 }
 
+/* Two stores at one address and pitch: one of all rows, of which the first half is not kept, the
+ * other of that half. */
+static void one_address(void **arg)
+{
+	static struct row r = {.ndim = 1, .size = {512}, .cols = 64, .nstmt = 3, .noperand = 3};
+	const struct row_operand place = {.addr = 0x20000,
+					  .stride = {128},
+					  .step = 2,
+					  .width = 64,
+					  .dtype = DT_bf16,
+					  .use = ROW_WRITE};
+	struct group g = {.row = &r};
+	struct row lean;
+
+	r.operand[0] = r.operand[1] = r.operand[2] = place;
+	r.operand[0].addr = 0x40000;
+	r.operand[0].use = ROW_READ;
+	r.operand[1].keep = (struct range){0x28000, 0x30000};
+	r.operand[2].most[0] = 256;
+	r.stmt[0] = (struct row_stmt){.code = ROW_LOAD,
+				      .type = DT_bf16,
+				      .span = ROW_SPAN_ROWS | ROW_SPAN_COLS,
+				      .arg = {ROW_NONE, ROW_NONE, ROW_NONE}};
+	for (unsigned i = 1; i < 3; i++)
+		r.stmt[i] = (struct row_stmt){.code = ROW_STORE,
+					      .type = DT_bf16,
+					      .at = (uint8_t)i,
+					      .arg = {0, ROW_NONE, ROW_NONE}};
+	assert_int_equal(row_check(&r), REASON_NONE);
+	for (unsigned left = 1; left < 3; left++) {
+		g.dropped = 1u << left;
+		row_copy(&lean, &r);
+		dead_row(&g, &lean);
+		assert_int_equal(lean.nstmt, 2);
+		assert_int_equal(lean.noperand, 2);
+		for (unsigned i = 0; i < 2; i++)
+			if (lean.operand[i].use & ROW_WRITE)
+				assert_int_equal(lean.operand[i].most[0], left == 1 ? 256 : 0);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_overwritten), cmocka_unit_test(test_result_stays),
-	cmocka_unit_test(test_read_before), cmocka_unit_test(test_in_parts),
-	cmocka_unit_test(test_in_place),    cmocka_unit_test(test_reused),
-	cmocka_unit_test(test_assumed)};
+	cmocka_unit_test(one_address),       cmocka_unit_test(test_overwritten),
+	cmocka_unit_test(test_result_stays), cmocka_unit_test(test_read_before),
+	cmocka_unit_test(test_in_parts),     cmocka_unit_test(test_in_place),
+	cmocka_unit_test(test_reused),       cmocka_unit_test(test_assumed)};
 UNIT_MAIN(tests)

@@ -184,11 +184,14 @@ static const struct pattern chain3 = {"chain3",
 				      {OP_add, OP_add, OP_rmsnorm},
 				      {{0, ROLE_out, 1, ROLE_in0}, {1, ROLE_out, 2, ROLE_in0}},
 				      bind_any,
+				      OP_opaque,
+				      false,
 				      0};
 static const struct pattern by_weight = {
-	"by_weight", 2, 1, {OP_add, OP_rmsnorm}, {{0, ROLE_out, 1, ROLE_weight}}, bind_any, 0};
-static const struct pattern apart = {"apart",        2,        0, {OP_rmsnorm, OP_rmsnorm},
-				     {{0, 0, 0, 0}}, bind_any, 0};
+	"by_weight", 2,     1, {OP_add, OP_rmsnorm}, {{0, ROLE_out, 1, ROLE_weight}}, bind_any,
+	OP_opaque,   false, 0};
+static const struct pattern apart = {
+	"apart", 2, 0, {OP_rmsnorm, OP_rmsnorm}, {{0, 0, 0, 0}}, bind_any, OP_opaque, false, 0};
 static const struct pattern chain4 = {
 	"chain4",
 	4,
@@ -196,6 +199,8 @@ static const struct pattern chain4 = {
 	{OP_add, OP_rmsnorm, OP_add, OP_rmsnorm},
 	{{0, ROLE_out, 1, ROLE_in0}, {1, ROLE_out, 2, ROLE_in0}, {2, ROLE_out, 3, ROLE_in0}},
 	bind_any,
+	OP_opaque,
+	false,
 	0};
 static const struct pattern *const all_patterns[NPATTERN] = {
 	&pattern_add_rmsnorm, &pattern_silu_mul, &chain3, &by_weight, &apart, &chain4};
