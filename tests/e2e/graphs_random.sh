@@ -34,6 +34,7 @@ for mode in "threads 300" order reset; do
 	ok "$mode: same memory" same "$("$app" $mode)" "$got"
 	ok "$mode: fused" bigger "$(graph launches/fused)" 5
 done
+ok "reset: execs in use say why they are alone" has "$(cat "$report")" '"left_alone": "context-gone"'
 # What is overwritten unread is not stored; an edit of what that rests on brings it back.
 dead_learned() {
 	local i
