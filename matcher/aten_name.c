@@ -192,8 +192,10 @@ static void local_name(struct reader *r)
 			aten_read_number(r);
 			if (!aten_read_eat(r, '_'))
 				aten_read_fail(r);
-		} else {
+		} else if (*r->p >= '0' && *r->p <= '9') {
 			r->p++;
+		} else {
+			aten_read_fail(r);
 		}
 	}
 }
