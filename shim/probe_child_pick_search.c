@@ -17,7 +17,9 @@ enum {
 	SINGLES = 12, /* single rows, while many are left */
 	FEW = 64,
 	ROUNDS = 32,
-	IDLE = 10,        /* rounds that told nothing apart: the inputs do not do it */
+	IDLE_MIN = 10, /* rounds that told nothing apart: the inputs do not do it */
+	IDLE_MAX = 200,
+	IDLE_ELEMENTS = 1 << 17, /* small shapes say little each time */
 	TABLE_RUNS = 256, /* to go through all numbers of 16 bits */
 };
 
@@ -69,8 +71,17 @@ static bool ambiguous(const struct hunt *h, unsigned *other)
 	return false;
 }
 
+/* One contraction among many additions shows in one row of thirty. */
+static unsigned patience(const struct op *op)
+{
+	int64_t elements = op->rows * op->cols, n = elements > 0 ? IDLE_ELEMENTS / elements : 0;
+
+	return n < IDLE_MIN ? IDLE_MIN : n > IDLE_MAX ? IDLE_MAX : (unsigned)n;
+}
+
 static bool all_families(struct hunt *h)
 {
+	const unsigned patient = patience(h->s.op);
 	static const enum probe_family apart[] = {PROBE_FAMILY_wide,    PROBE_FAMILY_overflow,
 						  PROBE_FAMILY_exact,   PROBE_FAMILY_epsilon,
 						  PROBE_FAMILY_extreme, PROBE_FAMILY_tiny,
@@ -80,7 +91,7 @@ static bool all_families(struct hunt *h)
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
 		if (!filter(h, (enum probe_family)f, 0))
 			return false;
-	for (unsigned i = 0; i < ROUNDS && idle < IDLE && ambiguous(h, &other); i++) {
+	for (unsigned i = 0; i < ROUNDS + patient && idle < patient && ambiguous(h, &other); i++) {
 		unsigned before = h->n;
 
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
