@@ -14,7 +14,6 @@
 #include "shim/graph_state.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
-#include "shim/verdict.h"
 
 enum {
 	LIFE_WORTH = 8,   /* launches that make an exec worth a clone */
@@ -164,7 +163,6 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsig
 
 	if (!process.on || process.config.opt.graphs == GRAPHS_OFF || !sig_count())
 		return;
-	verdict_load();
 	ours_seen();
 	s = make(exec, graph, flags, &why, &nodes);
 	if (s) {

@@ -58,6 +58,8 @@ bool graph_poll(void)
 
 	if (!process.on)
 		return false;
+	if (__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE))
+		verdict_load(); /* reads a file, so it is not for the program's calls */
 	/* While a capture is under way nothing is made: its begin waits for us to leave. */
 	if (!worker_driver_enter())
 		return false;
