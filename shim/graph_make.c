@@ -50,17 +50,17 @@ static void read_attributes(struct side *s)
 	for (unsigned i = 0; i < s->shape.nnode; i++) {
 		struct side_node *n = &s->node[i];
 		CUDA_KERNEL_NODE_PARAMS p;
-		const struct kernel_rec *rec;
+		struct kernel_rec *rec;
 
 		if (s->shape.type[i] != CU_GRAPH_NODE_TYPE_KERNEL)
 			continue;
-		n->device_updatable = graph_device_updatable(s->shape.node[i]);
 		rec = real.cuGraphKernelNodeGetParams_v2(s->shape.node[i], &p) ? NULL
 									       : graph_kernel(&p);
+		n->device_updatable = graph_device_updatable(s->shape.node[i], rec);
 		/* What has not been asked rules the node out, should an edit give it another
 		 * kernel. */
 		n->attrs = rec && rec->k.ops & members
-				   ? graph_attributes(s->shape.node[i], &n->priority)
+				   ? graph_attributes(s->shape.node[i], rec, &n->priority)
 				   : LAUNCH_OTHER_ATTR;
 	}
 }

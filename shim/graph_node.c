@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "shim/attributed.h"
 #include "shim/params.h"
 
 struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p)
@@ -178,7 +179,7 @@ uint64_t graph_cluster(CUgraphNode node)
 	return (uint64_t)v.clusterDim.x << 42 ^ (uint64_t)v.clusterDim.y << 21 ^ v.clusterDim.z;
 }
 
-uint32_t graph_attributes(CUgraphNode node, int *priority)
+uint32_t graph_attributes(CUgraphNode node, struct kernel_rec *rec, int *priority)
 {
 	CUlaunchAttributeValue v;
 	uint32_t attrs = 0;
@@ -186,6 +187,8 @@ uint32_t graph_attributes(CUgraphNode node, int *priority)
 	*priority = 0;
 	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &v))
 		*priority = v.priority;
+	if (!attributed(rec))
+		return 0;
 	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &v) &&
 	    v.cooperative)
 		attrs |= LAUNCH_COOPERATIVE;
@@ -202,11 +205,12 @@ uint32_t graph_attributes(CUgraphNode node, int *priority)
 	return attrs;
 }
 
-bool graph_device_updatable(CUgraphNode node)
+bool graph_device_updatable(CUgraphNode node, struct kernel_rec *rec)
 {
 	CUlaunchAttributeValue v;
 
-	return !real.cuGraphKernelNodeGetAttribute(
+	return attributed(rec) &&
+	       !real.cuGraphKernelNodeGetAttribute(
 		       node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v) &&
 	       v.deviceUpdatableKernelNode.deviceUpdatable;
 }

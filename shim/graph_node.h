@@ -39,8 +39,8 @@ bool graph_boxes(CUgraphNodeType type, const union graph_content *c, struct grap
 /* The cluster a kernel node is launched in, packed; 0: none. An attribute that decides what the
  * kernel does, and that no edit of an exec can change. */
 uint64_t graph_cluster(CUgraphNode node);
-/* Attributes that matter to us, as in struct launch. */
-uint32_t graph_attributes(CUgraphNode node, int *priority);
-bool graph_device_updatable(CUgraphNode node);
+/* Attributes that matter to us, as in struct launch. rec: the node's kernel, or NULL. */
+uint32_t graph_attributes(CUgraphNode node, struct kernel_rec *rec, int *priority);
+bool graph_device_updatable(CUgraphNode node, struct kernel_rec *rec);
 
 #endif

@@ -5,16 +5,26 @@
 #include "shim/graph.h"
 #include "shim/record.h"
 
-CUresult hook_all(unsigned call)
+static CUresult all(unsigned call, bool has_stream, CUstream stream, bool ptsz)
 {
 	CUresult r;
 
 	if (!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) || !guard_enter())
 		return CUDA_SUCCESS;
-	record_call(call, false, NULL, false);
+	record_call(call, has_stream, stream, ptsz);
 	r = window_all_call();
 	guard_leave();
 	return r;
+}
+
+CUresult hook_all(unsigned call)
+{
+	return all(call, false, NULL, false);
+}
+
+CUresult hook_all_stream(unsigned call, CUstream stream, bool ptsz)
+{
+	return all(call, true, stream, ptsz);
 }
 
 static void query(unsigned call, bool has_stream, CUstream stream, bool ptsz)

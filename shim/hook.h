@@ -20,6 +20,7 @@ static inline bool hook_through(void)
 /* Before a call that may order or observe anything: records it and submits what is held. If the
  * answer is not CUDA_SUCCESS, the hook returns it and makes no call. */
 CUresult hook_all(unsigned call);
+CUresult hook_all_stream(unsigned call, CUstream stream, bool ptsz);
 /* Before a call that orders nothing, or (stream) whose order the hook sees to: records it and
  * re-arms the way-out timer. */
 void hook_query(unsigned call);

@@ -6,6 +6,7 @@
 #include "matcher/key.h"
 #include "matcher/row_build.h"
 #include "matcher/seq.h"
+#include "shim/attributed.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
 #include "shim/kernels.h"
@@ -68,6 +69,11 @@ static CUresult send(const struct own_launch *own)
 	r = driver_launch(c);
 	times_after_own(c->index);
 	return r;
+}
+
+static bool has_attributes(const struct call *c)
+{
+	return c->cooperative || (c->config && c->config->numAttrs);
 }
 
 /* Attributes that change nothing (a cluster of one, a flag that is off) count as absent. */
@@ -203,6 +209,8 @@ static CUresult guarded(struct call *c)
 		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
+	if (has_attributes(c))
+		attributed_note(rec);
 	if (!concerns(rec) || (looked_at(rec) && rec->k.ops & ops.begin && dull(rec)))
 		return send(&c->own);
 	op_opaque(&op);
@@ -243,8 +251,11 @@ static CUresult launch(struct call *c)
 	CUresult r;
 
 	process_start();
-	if ((!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || !guard_enter())
+	if ((!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || !guard_enter()) {
+		if (has_attributes(c))
+			attributed_note(NULL);
 		return send(&c->own);
+	}
 	finish_arm();
 	r = guarded(c);
 	guard_leave();

@@ -15,7 +15,9 @@ struct kernel_rec {
 	unsigned fruitless;  /* considered for chains since it was in one with a future; racy */
 	unsigned captured;   /* launches looked at while a capture was under way */
 	const void *handle;
-	bool told; /* where its image is was recorded; atomic */
+	bool told;       /* where its image is was recorded; atomic */
+	bool attributed; /* shim/attributed.h's, as is: */
+	unsigned asked;
 };
 
 /*

@@ -20,7 +20,7 @@ enum {
 	IDLE_MIN = 10, /* rounds that told nothing apart: the inputs do not do it */
 	IDLE_MAX = 200,
 	IDLE_ELEMENTS = 1 << 17, /* small shapes say little each time */
-	TABLE_RUNS = 256, /* to go through all numbers of 16 bits */
+	TABLE_RUNS = 256,        /* to go through all numbers of 16 bits */
 };
 
 struct hunt {

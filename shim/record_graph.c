@@ -58,7 +58,7 @@ static void put_params(struct record_text *t, const CUDA_KERNEL_NODE_PARAMS *p,
 static void put_kernel(struct record_text *t, CUgraphNode node)
 {
 	CUDA_KERNEL_NODE_PARAMS p;
-	const struct kernel_rec *r;
+	struct kernel_rec *r;
 	const struct ours *o;
 	uint32_t attrs;
 	int priority;
@@ -70,7 +70,7 @@ static void put_kernel(struct record_text *t, CUgraphNode node)
 	}
 	r = graph_kernel(&p);
 	o = ours_get(p.ctx);
-	attrs = graph_attributes(node, &priority) | (p.kernelParams ? 0 : LAUNCH_EXTRA);
+	attrs = graph_attributes(node, r, &priority) | (p.kernelParams ? 0 : LAUNCH_EXTRA);
 	record_text_add(t, "{\"k\":\"n\",\"f\":");
 	record_text_string(t, r && strlen(r->k.name) < NAME_MOST ? r->k.name : "?");
 	record_text_add(t, ",\"g\":[%u,%u,%u],\"b\":[%u,%u,%u],\"sm\":%u,\"attrs\":%u", p.gridDimX,
@@ -83,7 +83,7 @@ static void put_kernel(struct record_text *t, CUgraphNode node)
 				r->k.image[1]);
 	if (priority)
 		record_text_add(t, ",\"prio\":%d", priority);
-	if (graph_device_updatable(node))
+	if (graph_device_updatable(node, r))
 		record_text_add(t, ",\"upd\":1");
 	put_params(t, &p, r);
 	record_text_add(t, "}\n");

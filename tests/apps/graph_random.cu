@@ -10,6 +10,7 @@
  *   graph_random order                    graphs and executable graphs destroyed in any order
  *   graph_random reset                    the device is reset with executable graphs in use
  *   graph_random dead                     what is overwritten unread, until an edit
+ *   graph_random attributes               a chain with an attribute at a launch or at a node
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
  *
@@ -612,7 +613,7 @@ static void one_case(unsigned seed, unsigned pause_us)
 }
 
 /* add, norm, silu, mul in one chain that changes its own input. */
-static cudaGraph_t chain_graph()
+static std::vector<struct node> chain()
 {
 	std::vector<struct node> nodes(5);
 
@@ -628,6 +629,13 @@ static cudaGraph_t chain_graph()
 	nodes[4].what.out = 0, nodes[4].what.a = 1, nodes[4].what.b = 2;
 	for (unsigned i = 1; i < nodes.size(); i++)
 		nodes[i].after = {i - 1};
+	return nodes;
+}
+
+static cudaGraph_t chain_graph()
+{
+	std::vector<struct node> nodes = chain();
+
 	return make_graph(nodes);
 }
 
@@ -830,6 +838,52 @@ static void alone()
 	launch_some(chain_graph(), 60, true);
 }
 
+/* The chain as launches, one of them with an attribute. */
+static cudaGraph_t captured_with_attribute(unsigned which)
+{
+	std::vector<struct node> nodes = chain();
+	cudaStream_t s = world.stream[0];
+	cudaGraph_t g;
+
+	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+	for (unsigned i = 0; i < nodes.size(); i++) {
+		struct arguments a(nodes[i].what);
+		cudaLaunchConfig_t config = {};
+		cudaLaunchAttribute attribute = {};
+
+		config.gridDim = a.p.gridDim, config.blockDim = a.p.blockDim, config.stream = s;
+		attribute.id = cudaLaunchAttributeCooperative;
+		attribute.val.cooperative = 1;
+		config.attrs = &attribute, config.numAttrs = i == which;
+		CHECK(cudaLaunchKernelExC(&config, a.p.func, a.p.kernelParams));
+	}
+	CHECK(cudaStreamEndCapture(s, &g));
+	return g;
+}
+
+/* And as nodes, the first of which is given one. */
+static cudaGraph_t given_attribute()
+{
+	cudaKernelNodeAttrValue v = {};
+	cudaGraph_t g = chain_graph();
+	cudaGraphNode_t first;
+	size_t n = 1;
+
+	CHECK(cudaGraphGetRootNodes(g, &first, &n));
+	v.cooperative = 1;
+	CHECK(cudaGraphKernelNodeSetAttribute(first, cudaLaunchAttributeCooperative, &v));
+	return g;
+}
+
+static void attributes()
+{
+	state = 77;
+	reset();
+	launch_some(chain_graph(), 60, false);
+	launch_some(captured_with_attribute(3), 60, false);
+	launch_some(given_attribute(), 60, false);
+}
+
 static void open_world()
 {
 	for (float *&b : world.buffer)
@@ -887,10 +941,11 @@ static void device_reset()
 int main(int argc, char **argv)
 {
 	if (argc < 2 || (argc < 3 && strcmp(argv[1], "order") && strcmp(argv[1], "alone") &&
-			 strcmp(argv[1], "reset") && strcmp(argv[1], "dead"))) {
+			 strcmp(argv[1], "attributes") && strcmp(argv[1], "reset") &&
+			 strcmp(argv[1], "dead"))) {
 		fprintf(stderr, "usage: graph_random FIRST COUNT [PAUSE_US] | crowd FIRST COUNT | "
 				"threads N | order | "
-				"reset | dead | alone\n");
+				"reset | dead | attributes | alone\n");
 		return 2;
 	}
 	open_world();
@@ -900,6 +955,8 @@ int main(int argc, char **argv)
 		crowd((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
 	} else if (!strcmp(argv[1], "order")) {
 		order();
+	} else if (!strcmp(argv[1], "attributes")) {
+		attributes();
 	} else if (!strcmp(argv[1], "reset")) {
 		device_reset();
 	} else if (!strcmp(argv[1], "dead")) {

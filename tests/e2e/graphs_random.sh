@@ -35,6 +35,18 @@ for mode in "threads 300" order reset; do
 	ok "$mode: fused" bigger "$(graph launches/fused)" 5
 done
 ok "reset: execs in use say why they are alone" has "$(cat "$report")" '"left_alone": "context-gone"'
+attributes_learned() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		AUTOFUSE_REPORT=$report shim "$app" attributes >"$AF_TMP/got" || return
+		[ "$(graph execs/0/groups)$(graph execs/1/groups)$(graph execs/2/groups)" = 211 ] && return
+		sleep 2
+	done
+	return 1
+}
+ok "an attribute of a launch or of a node: its group is left alone" attributes_learned
+ok "attributes: same memory" cmp -s <("$app" attributes) "$AF_TMP/got"
+ok "attributes: the reason" bigger "$(grep -o '"reason": "attributes"' "$report" | wc -l)" 1
 # What is overwritten unread is not stored; an edit of what that rests on brings it back.
 dead_learned() {
 	local i

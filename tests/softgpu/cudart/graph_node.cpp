@@ -121,6 +121,17 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 	return cudaSuccess;
 }
 
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID which,
+					    const cudaKernelNodeAttrValue *v)
+{
+	cudaError_t entered = runtime_enter();
+
+	if (entered != cudaSuccess || !v)
+		return runtime_error(v ? entered : cudaErrorInvalidValue);
+	return runtime_result(legacy.cuGraphKernelNodeSetAttribute(
+		node, (CUkernelNodeAttrID)which, (const CUkernelNodeAttrValue *)v));
+}
+
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p)
 {
 	CUDA_KERNEL_NODE_PARAMS q;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shim/attributed.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "shim/hook.h"
+
+enum { NAMES = 64 };
+
+/* A kernel has several handles (CUkernel, CUfunction), each with a record: names say which are one.
+ */
+static struct {
+	pthread_mutex_t lock;
+	const char *name[NAMES]; /* records live as long as the process */
+	unsigned n;              /* atomic; only grows */
+	bool all;                /* atomic */
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool listed(const char *name)
+{
+	unsigned n = __atomic_load_n(&list.n, __ATOMIC_ACQUIRE);
+
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(list.name[i], name))
+			return true;
+	return false;
+}
+
+void attributed_note(struct kernel_rec *rec)
+{
+	if (__atomic_load_n(&list.all, __ATOMIC_RELAXED) ||
+	    (rec && __atomic_load_n(&rec->attributed, __ATOMIC_RELAXED)))
+		return;
+	pthread_mutex_lock(&list.lock);
+	if (!rec || (list.n == NAMES && !listed(rec->k.name))) {
+		__atomic_store_n(&list.all, true, __ATOMIC_RELEASE);
+	} else if (!listed(rec->k.name)) {
+		list.name[list.n] = rec->k.name;
+		__atomic_store_n(&list.n, list.n + 1, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&list.lock);
+	if (rec)
+		__atomic_store_n(&rec->attributed, true, __ATOMIC_RELAXED);
+}
+
+bool attributed(struct kernel_rec *rec)
+{
+	unsigned n = __atomic_load_n(&list.n, __ATOMIC_ACQUIRE);
+
+	if (!rec || __atomic_load_n(&list.all, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&rec->attributed, __ATOMIC_RELAXED))
+		return true;
+	if (__atomic_load_n(&rec->asked, __ATOMIC_RELAXED) == n)
+		return false;
+	if (listed(rec->k.name))
+		__atomic_store_n(&rec->attributed, true, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&rec->asked, n, __ATOMIC_RELAXED);
+	return __atomic_load_n(&rec->attributed, __ATOMIC_RELAXED);
+}
+
+/* Attributes that come to nodes in other ways than by a launch. */
+#define GIVES(name, params, args, all)                                                             \
+	CUresult name params                                                                       \
+	{                                                                                          \
+		CUresult r;                                                                        \
+                                                                                                   \
+		attributed_note(NULL);                                                             \
+		if (hook_through())                                                                \
+			return real.name args;                                                     \
+		if ((r = all))                                                                     \
+			return r;                                                                  \
+		return real.name args;                                                             \
+	}
+#define NODE(name, params, args) GIVES(name, params, args, hook_all(CALL_##name))
+#define STREAM(name, params, args, ptsz)                                                           \
+	GIVES(name, params, args, hook_all_stream(CALL_##name, s, ptsz))
+
+NODE(cuGraphKernelNodeSetAttribute,
+     (CUgraphNode n, CUkernelNodeAttrID a, const CUkernelNodeAttrValue *v), (n, a, v))
+NODE(cuGraphKernelNodeCopyAttributes, (CUgraphNode to, CUgraphNode from), (to, from))
+STREAM(cuStreamSetAttribute, (CUstream s, CUstreamAttrID a, const CUstreamAttrValue *v), (s, a, v),
+       false)
+STREAM(cuStreamSetAttribute_ptsz, (CUstream s, CUstreamAttrID a, const CUstreamAttrValue *v),
+       (s, a, v), true)
+STREAM(cuStreamCopyAttributes, (CUstream s, CUstream from), (s, from), false)
+STREAM(cuStreamCopyAttributes_ptsz, (CUstream s, CUstream from), (s, from), true)
