@@ -71,6 +71,9 @@ static inline bool pick_welford(const struct pick_space *s, unsigned spelling)
 struct row_pick pick_of(const struct pick_space *s, uint32_t pair);
 /* Are two picks (a spelling's number, an order's << 16) the same arithmetic? */
 bool pick_same(const struct pick_space *s, uint32_t a, uint32_t b);
+/* Do they differ in nothing but how Welford's steps divide by a count? The counts are those of the
+ * row's length, whatever the row holds: what does not tell them apart in many rows never does. */
+bool pick_same_counts(const struct pick_space *s, uint32_t a, uint32_t b);
 
 /* The device's side: programs and orders as data, the inputs as they were. */
 struct pick_bench {

@@ -249,6 +249,15 @@ static void canonical(const struct op *op, struct row_spelling *f)
 		f->contract = PICK_contract_YES;
 }
 
+bool pick_same_counts(const struct pick_space *s, uint32_t a, uint32_t b)
+{
+	struct eval_order o = s->order[a >> 16];
+
+	o.fast = s->order[b >> 16].fast;
+	return (a & 0xffff) == (b & 0xffff) && pick_welford(s, a & 0xffff) &&
+	       !memcmp(&o, &s->order[b >> 16], sizeof(o));
+}
+
 bool pick_same(const struct pick_space *s, uint32_t a, uint32_t b)
 {
 	struct row_spelling x = s->spelling[a & 0xffff], y = s->spelling[b & 0xffff];

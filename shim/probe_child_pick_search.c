@@ -63,10 +63,12 @@ static bool filter(struct hunt *h, enum probe_family f, int64_t rows)
 	return true;
 }
 
-static bool ambiguous(const struct hunt *h, unsigned *other)
+/* tried: all families were, for as long as that makes sense. */
+static bool ambiguous(const struct hunt *h, bool tried, unsigned *other)
 {
 	for (*other = 1; *other < h->n && !h->table; (*other)++)
-		if (!pick_same(&h->s, h->pair[0], h->pair[*other]))
+		if (!pick_same(&h->s, h->pair[0], h->pair[*other]) &&
+		    !(tried && pick_same_counts(&h->s, h->pair[0], h->pair[*other])))
 			return true;
 	return false;
 }
@@ -91,7 +93,8 @@ static bool all_families(struct hunt *h)
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
 		if (!filter(h, (enum probe_family)f, 0))
 			return false;
-	for (unsigned i = 0; i < ROUNDS + patient && idle < patient && ambiguous(h, &other); i++) {
+	for (unsigned i = 0; i < ROUNDS + patient && idle < patient && ambiguous(h, false, &other);
+	     i++) {
 		unsigned before = h->n;
 
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
@@ -248,7 +251,7 @@ static bool choose(struct hunt *h)
 
 	if (!h->n)
 		return probe_fail(p, REASON_NOT_EXACT, "no form of %s gives the same bytes", op);
-	if (ambiguous(h, &other)) {
+	if (ambiguous(h, !p->inputs[0], &other)) {
 		pick = pick_of(&h->s, h->pair[0]);
 		row_pick_name(&pick, name);
 		pick = pick_of(&h->s, h->pair[other]);
