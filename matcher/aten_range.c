@@ -97,6 +97,11 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 		    !aten_dense(op, ROLE_out, ACCESS_WRITE, t,
 				aten_u64(p + 16 + 2 * dtype_bytes(t)), 0, n))
 			return REASON_SHAPE;
+		/* The first number, whatever the step. Of a float it may be another zero. */
+		if (n == 1 && t == DT_i64) {
+			op->code = OP_fill;
+			op->nscalar = 1;
+		}
 		aten_slot(op, 16 + 2 * dtype_bytes(t), 8, ROLE_out);
 		aten_slot(op, 0, 4, ROLE_n);
 		aten_blank(op, 8 + 2 * dtype_bytes(t), 8);
@@ -115,8 +120,11 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 
 static uint64_t ops(const void *data)
 {
-	return (uint64_t)1 << (((const struct range_kernel *)data)->form == ARANGE ? OP_arange
-										   : OP_touch);
+	const struct range_kernel *r = data;
+
+	return r->form == SCAN     ? (uint64_t)1 << OP_touch
+	       : r->type == DT_i64 ? (uint64_t)1 << OP_arange | (uint64_t)1 << OP_fill
+				   : (uint64_t)1 << OP_arange;
 }
 
 const struct decoder aten_range_decoder = {"aten_range", knows, decode, ops};
