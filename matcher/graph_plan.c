@@ -175,6 +175,7 @@ int graph_plan(const struct graph_policy *policy, const struct graph_node *node,
 				       .done = done,
 				       .chains = policy->chains,
 				       .larger = policy->larger,
+				       .siblings = true,
 				       .may_chain = may_chain,
 				       .may_join = policy->may_join ? may_join : NULL,
 				       .follows = d->linear ? NULL : follows};

@@ -54,6 +54,9 @@ struct seq_policy {
 	 * `larger`: chains are preferred to patterns, for which nothing is looked then.
 	 */
 	bool chains, larger;
+	/* Launches that end alone, all by the same call, are a group if they do the same to little
+	 * data. For who loses nothing by a launch that waited for none. */
+	bool siblings;
 	/* May this launch be a member of a chain? NULL: wherever it can be. */
 	bool (*may_chain)(void *arg, const struct launch *l, const struct op *op);
 	/* Does the second surely run after the first, so that both can be in one chain? NULL: yes,

@@ -18,6 +18,8 @@ enum {
 	MOST_LIVE = 48,
 	MOST_PASSES = 5,
 	MOST_STAGED = 96 << 10,
+	LONE = 16,
+	SIBLINGS_BYTES = 4 << 20, /* that move more are slower than a launch is long */
 };
 
 struct chain {
@@ -38,9 +40,11 @@ struct ended {
 };
 
 struct chains {
-	unsigned n, nended;
-	struct chain chain[CHAINS]; /* oldest first */
-	struct row row;             /* of what is tried */
+	unsigned n, nended, nlone;
+	bool pairing;                  /* chains that end now are looked at for siblings */
+	struct chain chain[CHAINS];    /* oldest first */
+	struct seq_member *lone[LONE]; /* ended alone in this call */
+	struct row row;                /* of what is tried */
 	struct ended ended[ENDED];
 	const struct group *group[ENDED]; /* of these */
 };
@@ -241,6 +245,10 @@ static void end(struct seq *s, unsigned i)
 	struct chain *c = &s->chains->chain[i];
 	unsigned from = 0;
 
+	if (c->n == 1 && s->chains->pairing && s->chains->nlone < LONE) {
+		s->chains->lone[s->chains->nlone++] = c->member[0];
+		c->member[0]->refs++;
+	}
 	/* There is room for a group of each chain; for more of one only if it is not needed. */
 	while (from + 1 < c->n && (!from || s->chains->nended + s->chains->n + 1 < ENDED)) {
 		const bool known = !from && c->good == c->n && c->said == c->n;
@@ -259,10 +267,69 @@ static void end(struct seq *s, unsigned i)
 	forget(s, i);
 }
 
+/* Is each of them surely behind the one before? */
+static bool in_order(const struct seq *s, struct seq_member *const *m, unsigned n)
+{
+	for (unsigned i = 1; i < n && s->policy.follows; i++)
+		if (!s->policy.follows(s->policy.arg, &m[i - 1]->m.launch, &m[i]->m.launch))
+			return false;
+	return true;
+}
+
+static bool alike(const struct op *a, const struct op *b)
+{
+	const struct operand *x = op_operand(a, ROLE_out), *y = op_operand(b, ROLE_out);
+
+	return a->code == b->code && a->rows == b->rows && a->cols == b->cols &&
+	       a->noperand == b->noperand && x && y && x->dtype == y->dtype;
+}
+
+/* Launches that nothing connects, and that ended together: one does the work of those that are
+ * alike, for the launches that it saves. */
+static void pair(struct seq *s)
+{
+	struct chains *c = s->chains;
+	struct seq_member *m[LONE];
+	uint64_t traffic;
+
+	c->pairing = false;
+	while (c->nlone) {
+		unsigned n = 0, kept = 0;
+
+		/* In program order. */
+		for (unsigned i = 0; i < c->nlone && n < GROUP_MAX_MEMBERS; i++) {
+			unsigned at = n;
+
+			if (!alike(&c->lone[0]->m.op, &c->lone[i]->m.op))
+				continue;
+			for (; at && m[at - 1]->m.launch.index > c->lone[i]->m.launch.index; at--)
+				m[at] = m[at - 1];
+			m[at] = c->lone[i];
+			n++;
+		}
+		if (n > 1 && c->nended < ENDED && in_order(s, m, n) &&
+		    !build(&c->row, &traffic, m, n, false) && traffic <= SIBLINGS_BYTES)
+			report(s, &c->row, m, n, true);
+		for (unsigned i = 0; i < c->nlone; i++) {
+			bool used = false;
+
+			for (unsigned k = 0; k < n; k++)
+				used |= m[k] == c->lone[i];
+			if (used)
+				member_drop(s, c->lone[i]);
+			else
+				c->lone[kept++] = c->lone[i];
+		}
+		c->nlone = kept;
+	}
+}
+
 void chains_end(struct seq *s)
 {
+	s->chains->pairing = s->policy.siblings;
 	while (s->chains->n)
 		end(s, 0);
+	pair(s);
 }
 
 static bool touches(const struct chain *c, struct range r)
@@ -340,15 +407,6 @@ static bool ends_before(const struct chain *c, const struct seq_member *m)
 	for (unsigned k = 0; k < c->n; k++)
 		all[k] = &c->member[k]->m;
 	return chain_unit_ends(all, c->n, &m->m.op);
-}
-
-/* Is each of them surely behind the one before? */
-static bool in_order(const struct seq *s, struct seq_member *const *m, unsigned n)
-{
-	for (unsigned i = 1; i < n && s->policy.follows; i++)
-		if (!s->policy.follows(s->policy.arg, &m[i - 1]->m.launch, &m[i]->m.launch))
-			return false;
-	return true;
 }
 
 static bool may_join(const struct seq *s, const struct chain *c, const struct seq_member *m)
@@ -466,6 +524,7 @@ bool chains_launch(struct seq *s, const struct launch *l, const struct op *op, s
 	struct chains *c = s->chains;
 	int mine = m ? join_newest(s, m) : -1;
 
+	c->pairing = s->policy.siblings;
 	for (unsigned i = c->n; i-- > 0;) {
 		if ((int)i == mine || !conflicts(&c->chain[i], l, op))
 			continue;
@@ -480,6 +539,7 @@ bool chains_launch(struct seq *s, const struct launch *l, const struct op *op, s
 		end(s, i);
 		mine -= (int)i < mine;
 	}
+	pair(s);
 	if (mine < 0 && m)
 		open_chain(s, m);
 	if (mine >= 0) {
