@@ -200,6 +200,7 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	if (record_on && !w->alone && !graph_list_same(&s->list, &w->list))
 		record_graph_groups(s->number, &w->list);
 	graph_list_move(&s->list, &w->list);
+	s->planned = true;
 	free(s->verdict);
 	s->verdict = w->verdict;
 	s->nverdict = w->nverdict;

@@ -12,6 +12,7 @@ struct item {
 	struct graph_list list;
 	unsigned long long launches[FORM_COUNT], edits, until;
 	uint64_t added_ns;
+	bool planned;
 	enum reason alone;
 	unsigned rejected[REASON_COUNT];
 };
@@ -95,6 +96,7 @@ static void list(struct side *s)
 	i->bytes = s->most_bytes;
 	memcpy(i->launches, s->launches, sizeof(i->launches));
 	i->edits = s->edits;
+	i->planned = s->planned;
 	i->until = s->until;
 	i->added_ns = s->added_ns;
 	i->alone = s->alone;
@@ -221,7 +223,8 @@ static void json_item(FILE *f, const struct item *it, const char *sep)
 	reasons(f, rejected);
 	fputs("}, \"listed\": ", f);
 	graph_list_json(&it->list, f);
-	fprintf(f, ", \"listed_cut\": %s}", it->list.cut ? "true" : "false");
+	fprintf(f, ", \"listed_cut\": %s, \"planned\": %s}", it->list.cut ? "true" : "false",
+		it->planned ? "true" : "false");
 }
 
 void graph_report_json(FILE *f)

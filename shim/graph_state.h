@@ -124,6 +124,7 @@ struct side {
 	bool want;      /* the worker shall look at it */
 	bool stale;     /* base is no longer what the fused form was made of */
 	bool waits;     /* for a verdict, or memory for checks */
+	bool planned;   /* it was, at least once */
 	bool unchecked; /* there will be no memory for checks */
 	bool building;  /* the worker is at it, without the lock */
 	bool discard;   /* what is being built is of no use any more */

@@ -26,9 +26,10 @@ def of(g):
 # Stores that are left out rest on other kernels, too: the program may lack evidence for some of those.
 def agree(live, plan):
     return live[:4] == plan[:4] and (live[4:] == plan[4:] or "random" in sys.argv and live[4] is None)
-groups = waiting = dropped = 0
+groups = waiting = dropped = late = 0
 for e in report["execs"]:
-    if e["left_alone"] or (e["edits"] and "all" not in sys.argv) or e["listed_cut"]:
+    late += not e["planned"]
+    if not e["planned"] or e["left_alone"] or (e["edits"] and "all" not in sys.argv) or e["listed_cut"]:
         continue
     live = [of(g) for g in e["listed"]]
     mine = [of(g) for g in plan["groups"] if g["graph"] == e["graph"]]
@@ -41,6 +42,8 @@ for e in report["execs"]:
     dropped += sum(g[4] or 0 for g in live)
     if len(live) != len(mine) or not all(agree(l, m) for i, (l, m) in enumerate(zip(live, mine)) if i not in waits):
         print("graph %d: live %s, planned %s" % (e["graph"], live, mine))
+if late > len(report["execs"]) / 4:
+    print("%d of %d graphs went before they were planned" % (late, len(report["execs"])))
 print(groups, waiting, dropped)
 PY
 }
