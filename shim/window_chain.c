@@ -2,8 +2,6 @@
 #include "shim/window_chain.h"
 
 #include "matcher/key.h"
-#include "matcher/row_build.h"
-#include "shim/generated.h"
 #include "shim/judge.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
@@ -85,7 +83,7 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 		return s && s->linked;
 	v = s ? s->chain : NULL;
 	if (!v || verdict_state(v) < VERDICT_CHECKING || verdict_state(v) == VERDICT_REJECTED ||
-	    !v->image || generated_state(v->image, w->ours) != GENERATED_READY)
+	    standin_there(v, w->ours) != STANDIN_MADE)
 		return false;
 	if (s->skip) {
 		s->skip--;
@@ -216,10 +214,10 @@ static bool fuse(struct window *w, const struct group *g, struct verdict *v)
 	if (standin_make(g, v, w->ours, &s) != STANDIN_MADE)
 		return false;
 	pushed = window_enter(w);
-	if (times_on)
+	if (times_on && s.n == 1) /* one driver call stands for one time */
 		times_before();
 	sent = window_send_fused(w, v, &s);
-	if (times_on)
+	if (times_on && s.n == 1)
 		times_after_group(g, &v->key, g->rows, false);
 	window_leave(pushed);
 	if (!sent)

@@ -156,7 +156,7 @@ bool window_send_fused(struct window *w, struct verdict *v, const struct standin
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
 	__atomic_fetch_add(&report_counts.removed, v->nmember, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.substitute, s->n, __ATOMIC_RELAXED);
 	return true;
 }
 
