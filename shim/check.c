@@ -63,11 +63,11 @@ static bool queue_candidate(void *arg, const struct standin *s, int64_t rows)
 	const struct queue *q = arg;
 	bool ok;
 
-	if (times_on && s->n == 1) /* one driver call stands for one time */
+	if (times_on)
 		times_before();
 	ok = send(q->stream, s);
-	if (times_on && s->n == 1)
-		times_after_group(q->group, &q->verdict->key, rows, true);
+	if (times_on)
+		times_after_group(q->group, s->n, &q->verdict->key, rows, true);
 	return ok;
 }
 

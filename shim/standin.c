@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "config/log.h"
 #include "matcher/dead.h"
 #include "matcher/row_build.h"
 #include "shim/generated.h"
@@ -164,6 +165,10 @@ CUresult standin_send(const struct standin *s, CUstream stream)
 		r = real.cuLaunchKernel(k->function, k->grid[0], k->grid[1], k->grid[2],
 					k->block[0], k->block[1], k->block[2], k->shmem, stream,
 					params, NULL);
+		if (r && i)
+			log_info("the second kernel for a group was refused (error %d): the "
+				 "group's own launches go out behind the first",
+				 (int)r);
 	}
 	return r;
 }

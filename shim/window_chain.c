@@ -214,11 +214,11 @@ static bool fuse(struct window *w, const struct group *g, struct verdict *v)
 	if (standin_make(g, v, w->ours, &s) != STANDIN_MADE)
 		return false;
 	pushed = window_enter(w);
-	if (times_on && s.n == 1) /* one driver call stands for one time */
+	if (times_on)
 		times_before();
 	sent = window_send_fused(w, v, &s);
-	if (times_on && s.n == 1)
-		times_after_group(g, &v->key, g->rows, false);
+	if (times_on)
+		times_after_group(g, s.n, &v->key, g->rows, false);
 	window_leave(pushed);
 	if (!sent)
 		return false;

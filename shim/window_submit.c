@@ -178,7 +178,7 @@ bool window_fuse(struct window *w, const struct group *g)
 		times_before();
 	sent = window_send_fused(w, v, &s);
 	if (times_on)
-		times_after_group(g, &v->key, g->rows, false);
+		times_after_group(g, s.n, &v->key, g->rows, false);
 	if (!sent)
 		return false;
 	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);
