@@ -29,10 +29,10 @@ run_until_fused() { # ARGS...
 # A launch is refused: the program's, or the first of ours, or, last, the second of ours, at all times of a run.
 refused() { # MODE
 	local nth first=0 second=0 wrong=
-	plain=$("$app" --mode "$1" --repeat 20 --n 20003)
-	for ((nth = 12; nth < 30; nth++)); do
-		got=$(SOFTGPU_FAIL=cuLaunchKernel:$nth:1 AUTOFUSE_LOG=info shim "$app" --mode "$1" --repeat 20 --wait \
-			--n 20003 2>"$AF_TMP/log") || continue # that one was the program's to see
+	plain=$("$app" --mode "$1" --repeat 30 --n 20003)
+	for ((nth = 40; nth < 48; nth++)); do
+		got=$(SOFTGPU_FAIL=cuLaunchKernel:$nth:1 AUTOFUSE_LOG=info shim "$app" --mode "$1" --repeat 30 --wait \
+			--pause 3000 --n 20003 2>"$AF_TMP/log") || continue # that one was the program's to see
 		[ "$got" = "$plain" ] || wrong+=" $nth"
 		grep -q 'a fused kernel could not be launched' "$AF_TMP/log" || continue
 		if grep -q 'the second kernel for a group was refused' "$AF_TMP/log"; then
@@ -42,8 +42,8 @@ refused() { # MODE
 		fi
 	done
 	ok "$1, a launch is refused: same memory" same "" "$wrong"
-	ok "$1: of two kernels the first was, some times ($first)" bigger $first 2
-	ok "$1: the second was, some times ($second)" bigger $second 2
+	ok "$1: of two kernels the first was, some times ($first)" bigger $first 0
+	ok "$1: the second was, some times ($second)" bigger $second 0
 }
 
 for mode in across over; do
@@ -58,18 +58,22 @@ for mode in across over; do
 	ok "$mode: fused from the cache, without a check" same "0 1" "$(chains checked) $(($(chains fused) > 100))"
 	ok "$mode: two launches of ours for three" same "$((2 * $(chains fused))) $(chains fused)" \
 		"$(field "$report" launches/fused) $(($(field "$report" launches/program) - $(field "$report" launches/sent)))"
-	AUTOFUSE_VERIFY=always run --mode $mode "${warm[@]}"
-	ok "$mode, verify = always: same memory" same "$plain" "$got"
-	ok "$mode, verify = always: checked, never fused" same "0 1" "$(chains fused) $(($(chains checked) > 20))"
 	[ "$AF_BACKEND" = soft ] && refused $mode
 done
+AUTOFUSE_VERIFY=always run --mode over "${warm[@]}"
+ok "over, verify = always: same memory" same "$plain" "$got"
+ok "over, verify = always: checked, never fused" same "0 1" "$(chains fused) $(($(chains checked) > 20))"
 AUTOFUSE_SAMPLE_EVERY=10 run --mode over "${warm[@]}"
 ok "over, verify = sample: same memory" same "$plain" "$got"
 ok "over, verify = sample: some are checked" test "$(chains checked)" -ge 3
 ok "over, verify = sample: nothing wrong with them" same 0 "$(chains rejected/quarantined)"
-run --mode over --threads 3 --repeat 200 --n 20003
+mkdir -p "$AF_TMP/little" && cp "$AUTOFUSE_CACHE"/image-* "$AF_TMP/little" # no verdict
+AUTOFUSE_CHECK_MEMORY=64K AUTOFUSE_CACHE=$AF_TMP/little run_until_fused --mode over
+ok "little memory for checks: same memory" same "$plain" "$got"
+ok "little memory for checks: what fits of the rows is checked" bigger "$(chains fused)" 10
+run --mode over --threads 3 --repeat 500 --n 20003
 ok "over, three threads: same memory" same "$plain" "$got"
-ok "over, three threads: fused" bigger "$(chains fused)" 100
+ok "over, three threads: fused" bigger "$(chains fused)" 20
 
 # What `plan` says is what a run does.
 AUTOFUSE_RECORD=$AF_TMP/rec run --mode over --repeat 20 --wait --n 20003
@@ -94,7 +98,7 @@ fi
 # In graphs.
 export AUTOFUSE_GRAPHS=on AUTOFUSE_CONFIG=$AF_TESTS/apps/graph_chain.ini
 app=$APPS/graph_chain
-launches=200
+launches=100
 first() { field "$report" "graphs/execs/0/$1"; }
 graph() { # ARGS...: the program under the shim, and whether each launch left what it leaves without
 	AUTOFUSE_REPORT=$report shim "$app" "$@" >"$AF_TMP/got" 2>"$AF_TMP/log"
@@ -126,7 +130,7 @@ ok "what the second kernel needs is stored, though nobody else sees it" learns 1
 ok "where nobody sees what lies across, one kernel is enough" learns 1 2 2 capture int $launches across-dead
 AUTOFUSE_VERIFY=always graph capture int $launches across-kept
 ok "verify = always: same memory" same 0 $?
-ok "verify = always: checked, not fused" same "0 1" "$(first fused) $(($(first checked) > 2))"
+ok "verify = always: checked, not fused" same "0 1" "$(first fused) $(($(first checked) > 1))"
 ok "verify = always: nothing was found" same 0 "$(field "$report" graphs/execs/0/rejected/quarantined)"
 AUTOFUSE_SAMPLE_EVERY=20 graph capture int $launches across-kept
 ok "sampling: same memory" same 0 $?
@@ -144,7 +148,7 @@ if [ "$AF_BACKEND" = soft ]; then
 	for call in cuGraphAddKernelNode_v2 cuGraphKernelNodeCopyAttributes cuGraphRemoveDependencies cuGraphNodeGetDependencies; do
 		SOFTGPU_FAIL=$call:1:2 graph capture int 60 across-kept 2
 		ok "$call fails: same memory" same 0 $?
-		ok "$call fails: not fused" same "0" "$(first fused)"
+		ok "$call fails: the graph is left alone" same refused "$(first left_alone)"
 	done
 fi
 finish
