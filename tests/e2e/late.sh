@@ -71,7 +71,7 @@ mkdir -p "$AF_TMP/little" && cp "$AUTOFUSE_CACHE"/image-* "$AF_TMP/little" # no 
 AUTOFUSE_CHECK_MEMORY=64K AUTOFUSE_CACHE=$AF_TMP/little run_until_fused --mode over
 ok "little memory for checks: same memory" same "$plain" "$got"
 ok "little memory for checks: what fits of the rows is checked" bigger "$(chains fused)" 10
-run --mode over --threads 3 --repeat 500 --n 20003
+run --mode over --threads 3 --repeat 500 --pause 200 --n 20003
 ok "over, three threads: same memory" same "$plain" "$got"
 ok "over, three threads: fused" bigger "$(chains fused)" 20
 
