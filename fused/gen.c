@@ -25,6 +25,29 @@ const char *gen_cannot(const struct row *r, const struct fused_device *d)
 	return gen_plan(&g, r, d->max_shmem);
 }
 
+int gen_split(const struct row *r, struct gen_parts *p)
+{
+	p->n = row_is_late(r) ? 2 : 1;
+	if (p->n == 2)
+		return row_split(r, &p->row[0], &p->row[1]) ? -1 : 0;
+	row_copy(&p->row[0], r);
+	return 0;
+}
+
+const char *gen_cannot_parts(const struct row *r, const struct fused_device *d)
+{
+	const char *why = NULL;
+	struct gen_parts p;
+
+	if (!row_is_late(r))
+		return gen_cannot(r, d);
+	if (gen_split(r, &p))
+		return "stores that have to wait for all rows, and cannot";
+	for (unsigned i = 0; i < p.n && !why; i++)
+		why = gen_cannot(&p.row[i], d);
+	return why;
+}
+
 void gen_kernel_name(char name[GEN_NAME], const struct gen *g, char suffix)
 {
 	snprintf(name, GEN_NAME, "af_row_%016" PRIx64 "%c", g->name, suffix);

@@ -17,6 +17,20 @@
 /* Why there is no kernel for the program; NULL if there is one. Cheap. */
 const char *gen_cannot(const struct row *r, const struct fused_device *d);
 
+/*
+ * The programs that kernels are made of: one, or two to run one behind the other where stores have
+ * to wait (row_split, which says what the first leaves alone). r is canonical. 0, or -1 if it
+ * cannot be said in two.
+ */
+enum { GEN_PARTS = 2 };
+struct gen_parts {
+	unsigned n;
+	struct row row[GEN_PARTS];
+};
+int gen_split(const struct row *r, struct gen_parts *p);
+/* gen_cannot of all parts. */
+const char *gen_cannot_parts(const struct row *r, const struct fused_device *d);
+
 /* The whole text for one program, freed by the caller; NULL if there is none, or out of memory. */
 char *gen_text(const struct row *r, const struct fused_device *d);
 

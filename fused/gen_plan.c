@@ -217,7 +217,7 @@ static const char *unfit(const struct gen *g)
 	const struct row *r = g->r;
 
 	if (row_is_late(r))
-		return "stores that have to wait for all rows (row_split)";
+		return "stores that have to wait for all rows (gen_split)";
 	for (unsigned i = 0; i < r->noperand; i++) {
 		const struct row_operand *o = &r->operand[i];
 		unsigned bytes = (unsigned)dtype_bytes((enum dtype)o->dtype);

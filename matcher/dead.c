@@ -157,6 +157,32 @@ static bool is_dead(struct dead_search *s, unsigned slot, uint8_t *lean)
 	return true;
 }
 
+/* Can a chain that takes two kernels do so without these stores? What the second takes from where
+ * the first stored cannot always be had otherwise. */
+static bool may_go(const struct group *g, uint32_t slots)
+{
+	struct row less, first, second;
+	struct group without = *g;
+
+	without.dropped = slots;
+	row_copy(&less, g->row);
+	dead_row(&without, &less);
+	return !row_is_late(&less) || !row_split_roughly(&less, &first, &second);
+}
+
+/* Of these slots, those that can go together. */
+static uint32_t going(const struct group *g, uint32_t slots)
+{
+	uint32_t can = 0;
+
+	if (!slots || !g->row || !row_is_late(g->row) || may_go(g, slots))
+		return slots;
+	for (uint32_t left = slots; left; left &= left - 1)
+		if (may_go(g, can | (left & -left)))
+			can |= left & -left;
+	return can;
+}
+
 int dead_stores(const struct dead_question *q, uint32_t *slots, uint8_t *lean)
 {
 	const uint32_t can = q->stores == STORES_ALL ? 0 : droppable(q->group);
@@ -173,6 +199,7 @@ int dead_stores(const struct dead_question *q, uint32_t *slots, uint8_t *lean)
 		for (uint32_t left = can; left; left &= left - 1)
 			if (is_dead(&s, (unsigned)__builtin_ctz(left), lean))
 				*slots |= left & -left;
+		*slots = going(q->group, *slots);
 		rc = 0;
 	}
 	free(s.risky);
@@ -211,7 +238,7 @@ uint32_t dead_assumed(const struct group *g)
 		if (!other && (!g->row || handed_on(g, i)))
 			slots |= 1u << i;
 	}
-	return slots;
+	return going(g, slots);
 }
 
 void dead_apply(struct group *g, uint32_t slots)
@@ -242,6 +269,7 @@ void dead_row(const struct group *g, struct row *r)
 			    same_part(&r->operand[r->stmt[k].at], &g->row->operand[i]))
 				r->stmt[k].flags |= ROW_DEAD;
 	row_canon(r);
+	row_hurry(r);
 }
 
 unsigned dead_count(const struct group *g)

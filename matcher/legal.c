@@ -83,9 +83,17 @@ void legal_bytes(const struct group *g, uint64_t *unfused, uint64_t *fused)
 			*unfused += operand_bytes(&g->member[i]->op.operand[j]);
 	if (g->row) {
 		struct row_cost cost;
+		struct row less;
 
-		row_cost(g->row, &cost);
-		*fused = cost.read + cost.written - dead_bytes(g);
+		if (g->dropped && row_is_late(g->row)) { /* it may be one kernel now */
+			row_copy(&less, g->row);
+			dead_row(g, &less);
+			row_cost(&less, &cost);
+			*fused = cost.read + cost.written;
+		} else {
+			row_cost(g->row, &cost);
+			*fused = cost.read + cost.written - dead_bytes(g);
+		}
 	}
 	for (unsigned i = 0; i < g->nbound; i++) {
 		const struct bound *b = &g->bound[i];
@@ -94,4 +102,24 @@ void legal_bytes(const struct group *g, uint64_t *unfused, uint64_t *fused)
 			*fused += (uint64_t)((b->pitch ? g->rows : 1) * g->cols) *
 				  dtype_bytes((enum dtype)b->dtype);
 	}
+}
+
+unsigned legal_kernels(const struct group *g)
+{
+	struct row less;
+
+	if (!g->row || !row_is_late(g->row))
+		return 1;
+	row_copy(&less, g->row);
+	if (g->dropped)
+		dead_row(g, &less);
+	return row_is_late(&less) ? 2 : 1;
+}
+
+bool legal_pays(const struct group *g)
+{
+	uint64_t unfused, fused;
+
+	legal_bytes(g, &unfused, &fused);
+	return fused < unfused || (fused == unfused && legal_kernels(g) < group_size(g));
 }

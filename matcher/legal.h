@@ -23,8 +23,12 @@ bool legal_joins(const struct pattern *p, const struct member *const *member, ui
  */
 enum reason legal_group(struct group *g);
 
-/* Bytes moved by the members on their own and by the fused kernel. Broadcast operands count once.
- */
+/* Bytes moved by the members on their own and by what stands in for them. Broadcast operands count
+ * once. */
 void legal_bytes(const struct group *g, uint64_t *unfused, uint64_t *fused);
+/* Kernels that stand in for the group: 1, or 2 where stores of a chain have to wait (row_split). */
+unsigned legal_kernels(const struct group *g);
+/* No more bytes than before; and fewer of them, or fewer launches. */
+bool legal_pays(const struct group *g);
 
 #endif

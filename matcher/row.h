@@ -93,7 +93,7 @@ enum row_flags {
 			 side; of a reduction, in each of its steps */
 	ROW_DEAD = 2, /* of a STORE: proven unnecessary, it does not happen */
 	ROW_LATE = 4, /* of a STORE: it happens when all rows are through with everything else, as
-			 it lies across what others load (row_split) */
+			 it or another one lies across what others load (row_split) */
 };
 
 /* Along what a value varies; 0: it is the same everywhere. */
@@ -235,15 +235,20 @@ void row_copy(struct row *to, const struct row *from);
 enum reason row_check(const struct row *r);
 
 /*
- * For a program whose memory does not allow it as it is: makes those stores late that lie across
- * loads. NONE if that helps, OVERLAP if not.
+ * For a program whose memory does not allow it as it is: makes those stores late that lie on what
+ * is loaded. NONE if that helps, OVERLAP if not.
  */
 enum reason row_late(struct row *r); /* r is tidied */
 bool row_is_late(const struct row *r);
+/* For a canonical program with late stores that has lost some stores: none is late any more, if
+ * memory allows that. It is canonical again. */
+void row_hurry(struct row *r);
 /*
  * A program with late stores as two without, to run one behind the other; both are canonical and
- * pass row_check. What `second` stores it makes from what is in memory when `first` is through.
- * Kernels are generated of the two only. NONE, or why it cannot be.
+ * pass row_check. What `second` stores it makes from what is in memory when `first` is through: no
+ * memory is needed besides. `first` stores nothing where the program loads, so that whoever runs it
+ * and cannot run `second` may still run what the program was made of, from the start. Kernels are
+ * generated of the two only. NONE, or why it cannot be.
  */
 enum reason row_split(const struct row *r, struct row *first, struct row *second);
 /* Likewise, but the two are only tidied: for their costs. */

@@ -4,6 +4,10 @@
  * leaves, at another row pitch; rows that ran at the same time would overwrite what others have yet
  * to load. Such a store happens when all rows are through, in a kernel of its own that takes what
  * it needs from what the first one left. Declared in row.h.
+ *
+ * The first kernel must be one that can be taken back: should the second not be launched, the
+ * program's own launches run after it and have to find all that they read as it was. So where any
+ * store waits, every store does that lies on something that is loaded, be it element on element.
  */
 #include <string.h>
 
@@ -33,7 +37,7 @@ static struct operand kept_box(const struct row *r, const struct row_operand *o)
 	return b;
 }
 
-/* Does what is stored lie across what is loaded by another name? */
+/* Does what is stored lie on anything that is loaded? */
 static bool is_in_the_way(const struct row *r, unsigned at)
 {
 	const struct operand mine = kept_box(r, &r->operand[at]);
@@ -41,7 +45,7 @@ static bool is_in_the_way(const struct row *r, unsigned at)
 	for (unsigned k = 0; k < r->noperand; k++) {
 		const struct operand other = row_operand_box(r, &r->operand[k]);
 
-		if (k != at && r->operand[k].use & ROW_READ && operand_overlap(&mine, &other))
+		if (r->operand[k].use & ROW_READ && operand_overlap(&mine, &other))
 			return true;
 	}
 	return false;
@@ -61,7 +65,26 @@ static void keep_stores(struct row *r, bool late)
 	}
 }
 
-/* Can the value of STORE s be had from memory afterwards, in all rows and columns? */
+/* Do stores that wait lie on it? */
+static bool is_covered(const struct row *r, const struct row_operand *o)
+{
+	const struct operand left = row_operand_box(r, o);
+
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const struct row_stmt *s = &r->stmt[i];
+		struct operand late;
+
+		if (!is_store(s) || !(s->flags & ROW_LATE))
+			continue;
+		late = kept_box(r, &r->operand[s->at]);
+		if (operand_overlap(&left, &late))
+			return true;
+	}
+	return false;
+}
+
+/* Can the value of STORE s be had from memory afterwards, in all rows and columns, while late
+ * stores happen? */
 static bool is_left(const struct row *r, const struct row_stmt *s)
 {
 	const struct row_operand *o = &r->operand[s->at];
@@ -71,7 +94,9 @@ static bool is_left(const struct row *r, const struct row_stmt *s)
 	for (unsigned d = 0; d < r->ndim; d++)
 		if (o->most[d])
 			return false;
-	return o->step ? o->width == r->cols : !(r->stmt[s->arg[0]].span & ROW_SPAN_COLS);
+	if (o->step ? o->width != r->cols : r->stmt[s->arg[0]].span & ROW_SPAN_COLS)
+		return false;
+	return !is_covered(r, o);
 }
 
 /* Values that the first kernel leaves in memory are loaded from there, by operands of their own:
@@ -97,31 +122,20 @@ static void load_what_is_left(struct row *r)
 	}
 }
 
-/* Would the second kernel load, from one of the first `old` operands, what the first has stored
- * over?
- */
-static bool is_spoilt(const struct row *first, const struct row *second, unsigned old)
+/* Does the first kernel leave alone all that the whole program loads? */
+static bool can_be_taken_back(const struct row *r, const struct row *first)
 {
-	bool live[ROW_MAX_STMTS] = {false};
+	for (unsigned k = 0; k < first->noperand; k++) {
+		const struct operand box = kept_box(first, &first->operand[k]);
 
-	for (unsigned i = second->nstmt; i-- > 0;) {
-		const struct row_stmt *s = &second->stmt[i];
-		struct operand mine;
+		for (unsigned i = 0; i < r->noperand && first->operand[k].use & ROW_WRITE; i++) {
+			const struct operand loaded = row_operand_box(r, &r->operand[i]);
 
-		live[i] |= is_store(s);
-		for (unsigned k = 0; live[i] && k < row_code_nargs(s->code); k++)
-			live[s->arg[k]] = true;
-		if (!live[i] || s->code != ROW_LOAD || s->at >= old)
-			continue;
-		mine = row_operand_box(second, &second->operand[s->at]);
-		for (unsigned k = 0; k < first->noperand; k++) {
-			const struct operand box = kept_box(first, &first->operand[k]);
-
-			if (first->operand[k].use & ROW_WRITE && operand_overlap(&mine, &box))
-				return true;
+			if (r->operand[i].use & ROW_READ && operand_overlap(&box, &loaded))
+				return false;
 		}
 	}
-	return false;
+	return true;
 }
 
 /* form: row_canon, or what does for a look at them. */
@@ -136,11 +150,11 @@ static enum reason split(const struct row *r, struct row *first, struct row *sec
 	why = row_check(first);
 	if (why)
 		return why;
+	if (!can_be_taken_back(r, first))
+		return REASON_OVERLAP;
 	row_copy(second, r);
 	load_what_is_left(second);
 	keep_stores(second, true);
-	if (is_spoilt(first, second, r->noperand))
-		return REASON_OVERLAP;
 	row_spans(second);
 	form(second);
 	return row_check(second);
@@ -166,4 +180,20 @@ enum reason row_late(struct row *r)
 	if (!row_is_late(r) || row_split_roughly(r, &first, &second))
 		return REASON_OVERLAP;
 	return row_check(r);
+}
+
+/* Without the stores that went, does the rest still have to wait? */
+void row_hurry(struct row *r)
+{
+	struct row soon;
+
+	if (!row_is_late(r))
+		return;
+	row_copy(&soon, r);
+	for (unsigned i = 0; i < soon.nstmt; i++)
+		soon.stmt[i].flags &= (uint8_t)~ROW_LATE;
+	if (row_check(&soon))
+		return;
+	row_copy(r, &soon);
+	row_canon(r);
 }

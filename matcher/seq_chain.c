@@ -107,7 +107,6 @@ static enum reason judge(struct seq *s, struct group *g, bool held)
 {
 	const struct row *r = g->row;
 	const struct launch *last = &g->member[g->nmember - 1]->launch;
-	uint64_t unfused, fused;
 	int surviving = 0;
 
 	if (!s->policy.enabled(s->policy.arg, g->pattern))
@@ -122,8 +121,7 @@ static enum reason judge(struct seq *s, struct group *g, bool held)
 		if (why)
 			return why;
 	}
-	legal_bytes(g, &unfused, &fused);
-	if (fused > unfused)
+	if (!legal_pays(g))
 		return REASON_NOT_PROFITABLE;
 	return s->policy.verdict(s->policy.arg, g, held);
 }
@@ -236,6 +234,40 @@ static void report_overlap(struct seq *s, const struct chain *c, unsigned good)
 		s->policy.done(s->policy.arg, &g, REASON_OVERLAP);
 }
 
+/* What the op moves by itself. */
+static uint64_t traffic_of(const struct op *op)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < op->noperand; i++)
+		bytes += operand_bytes(&op->operand[i]);
+	return bytes;
+}
+
+/*
+ * Is the program of these members, which takes two kernels, no better than one kernel and the last
+ * member's own? Then it becomes that of the others, if they are called the same.
+ */
+static bool last_apart(struct seq *s, struct chain *c, struct seq_member *const *member, unsigned n)
+{
+	struct row *less = &s->chains->row;
+	struct group all, others;
+	struct row_cost cost;
+	uint64_t traffic;
+
+	if (n < 3 || !row_is_late(&c->row))
+		return false;
+	group_of(&all, member, n);
+	group_of(&others, member, n - 1);
+	if (all.pattern != others.pattern || build(less, &traffic, member, n - 1, false))
+		return false;
+	row_cost(&c->row, &cost);
+	if (traffic + traffic_of(&member[n - 1]->m.op) > cost.read + cost.written)
+		return false;
+	row_copy(&c->row, less);
+	return true;
+}
+
 /*
  * The chain ends: what of it can be fused is a group. Behind that there may be members that came in
  * hope of one that overwrites what is in the way; they may make groups of their own.
@@ -259,6 +291,7 @@ static void end(struct seq *s, unsigned i)
 			n--;
 		if (!from && n < c->n)
 			report_overlap(s, c, n);
+		n -= n > 1 && last_apart(s, c, &c->member[from], n);
 		/* What is not fused goes out behind all groups, so nothing after it may be one. */
 		if (n < 2 || !report(s, &c->row, &c->member[from], n, c->holding))
 			break;
@@ -387,16 +420,6 @@ static unsigned together(const struct chain *a, const struct chain *b, struct se
 	}
 	to[n++] = m;
 	return n;
-}
-
-/* What the op moves by itself. */
-static uint64_t traffic_of(const struct op *op)
-{
-	uint64_t bytes = 0;
-
-	for (unsigned i = 0; i < op->noperand; i++)
-		bytes += operand_bytes(&op->operand[i]);
-	return bytes;
 }
 
 /* Is the chain complete without m? */

@@ -15,7 +15,7 @@ static bool send(CUstream stream, const struct standin *s)
 {
 	if (standin_send(s, stream))
 		return false;
-	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.own, s->n, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -67,7 +67,7 @@ static bool queue_candidate(void *arg, const struct standin *s, int64_t rows)
 		times_before();
 	ok = send(q->stream, s);
 	if (times_on)
-		times_after_group(q->group, &q->verdict->key, rows, true);
+		times_after_group(q->group, s->n, &q->verdict->key, rows, true);
 	return ok;
 }
 

@@ -27,7 +27,8 @@ struct piece {
 };
 
 struct shadow {
-	struct row row; /* the picked program, moved onto the copies */
+	struct row row;        /* the picked program; rows are as many as are run */
+	struct gen_parts part; /* of it, moved onto the copies */
 	unsigned n;
 	struct piece piece[ROW_MAX_OPERANDS];
 };
@@ -161,12 +162,12 @@ static uint64_t moved(struct shadow *s, uint64_t addr)
 	return p ? addr - p->range.lo + p->copy : addr;
 }
 
-/* The program over the copies. */
-static void move(struct shadow *s)
+/* A program over the copies, with so many of the outermost dimension. */
+static void move(struct shadow *s, struct row *r, int64_t rows)
 {
-	for (unsigned i = 0; i < s->row.noperand; i++) {
-		struct row_operand *o = &s->row.operand[i];
-		const struct operand box = row_operand_box(&s->row, o);
+	for (unsigned i = 0; i < r->noperand; i++) {
+		struct row_operand *o = &r->operand[i];
+		const struct operand box = row_operand_box(r, o);
 		const struct range all = operand_range(&box);
 		const uint64_t by = moved(s, all.lo) - all.lo;
 
@@ -180,6 +181,23 @@ static void move(struct shadow *s)
 			o->hole[k].hi += by;
 		}
 	}
+	r->size[0] = rows;
+}
+
+/* Where a store that waits lies on what another one stores, the last rows of it may lie on the
+ * first ones of that: all are run, or none. */
+static bool in_part(const struct row *r)
+{
+	for (unsigned i = 0; i < r->noperand && row_is_late(r); i++)
+		for (unsigned k = 0; k < i; k++) {
+			const struct operand a = row_operand_box(r, &r->operand[i]),
+					     b = row_operand_box(r, &r->operand[k]);
+
+			if (r->operand[i].use & r->operand[k].use & ROW_WRITE &&
+			    range_overlap(operand_range(&a), operand_range(&b)))
+				return false;
+		}
+	return true;
 }
 
 /* As the compare kernels see elements of that type: bytes are bytes. */
@@ -295,14 +313,17 @@ bool check_chain_body(const struct check *c, const struct group *g, const struct
 	const unsigned nslot = group_slots(g, slot);
 	struct standin launch;
 	struct shadow s;
+	int64_t rows;
 
-	if (standin_row(g, v, &s.row))
+	if (standin_row(g, v, &s.row) || gen_split(&s.row, &s.part))
 		return false;
 	s.n = pieces_of(g, s.piece);
-	if (!place(c, &s) || !(s.row.size[0] = fitting(&s)))
+	if (!place(c, &s) || !(rows = fitting(&s)) || (rows < s.row.size[0] && !in_part(&s.row)))
 		return false;
-	move(&s);
-	if (standin_of_row(&s.row, g, v, o, &launch) != STANDIN_MADE ||
+	s.row.size[0] = rows;
+	for (unsigned i = 0; i < s.part.n; i++)
+		move(&s, &s.part.row[i], rows);
+	if (standin_of_parts(&s.part, g, v, o, &launch) != STANDIN_MADE ||
 	    !sink->fill(arg, c->arena->counter, 0, 16) || !spoil(&s, sink, arg) ||
 	    !sink->candidate(arg, &launch, row_rows(&s.row)))
 		return false;

@@ -123,6 +123,11 @@ struct generated *generated_get(const struct row *r, const struct ours *o, const
 	return i;
 }
 
+bool generated_fits(const struct generated *i, const struct row *r)
+{
+	return i->is.row == row_hash(r);
+}
+
 const char *generated_why(const struct generated *i)
 {
 	return __atomic_load_n(&i->state, __ATOMIC_ACQUIRE) == GENERATED_FAILED ? i->why : "";

@@ -31,6 +31,9 @@ enum generated_state generated_state(struct generated *i, const struct ours *o);
 /* Of a FAILED one, a sentence; else "". */
 const char *generated_why(const struct generated *i);
 
+/* Is it that of this program? */
+bool generated_fits(const struct generated *i, const struct row *r);
+
 /* The launch for these addresses and sizes of a program of the same hash. False unless READY in the
  * context. */
 bool generated_launch(struct generated *i, const struct row *r, const struct ours *o,

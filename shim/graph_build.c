@@ -176,7 +176,7 @@ static void take_groups(struct side *s, const struct graph_work *w)
 	s->group = calloc(w->ngroup + 1, sizeof(*s->group));
 	for (unsigned i = 0; s->group && i < w->ngroup; i++) {
 		s->group[i] = w->group[i].lean;
-		s->removed += w->group[i].nodes.n - 1;
+		s->removed += w->group[i].nodes.n - w->group[i].launch.n;
 		s->stores += w->group[i].lean.stores;
 		s->bytes += w->group[i].lean.bytes;
 	}

@@ -38,7 +38,7 @@ static bool set_tickets(struct side *s, struct arena *a)
 		fused_publish(a->counter, arena_slot(a, c->signal), c->ticket, &l);
 		if (!standin_ours(&l, s->ours, &to))
 			return false;
-		standin_node(&to, s->ours, &p, &params);
+		standin_node(&to, 0, s->ours, &p, &params);
 		if (real.cuGraphExecKernelNodeSetParams_v2(s->form[FORM_CHECK].exec, c->publish,
 							   &p))
 			return false;

@@ -25,20 +25,58 @@ static int add_edges(struct graph_work *w, unsigned level, const struct dag_edge
 	return rc;
 }
 
-/* The group's last node becomes our kernel's, with its edges and attributes; the others go. */
+/* A node like `last` in all but what it launches, between that and what was before it. */
+static int put_before(struct graph_work *w, const struct work_group *g, CUgraphNode last,
+		      unsigned kernel)
+{
+	CUgraph graph = w->form[FORM_FUSED].level[g->level];
+	CUgraphNode *before = NULL, *behind = NULL, node;
+	CUDA_KERNEL_NODE_PARAMS p;
+	void *params;
+	size_t n = 0;
+	int rc = -1;
+
+	if (real.cuGraphNodeGetDependencies(last, NULL, &n))
+		return -1;
+	before = calloc(n + 1, sizeof(CUgraphNode));
+	behind = calloc(n + 1, sizeof(CUgraphNode));
+	standin_node(&g->launch, kernel, g->ours, &p, &params);
+	if (before && behind && (!n || !real.cuGraphNodeGetDependencies(last, before, &n)) &&
+	    !real.cuGraphAddKernelNode_v2(&node, graph, before, n, &p) &&
+	    !real.cuGraphKernelNodeCopyAttributes(node, last)) {
+		for (size_t i = 0; i < n; i++)
+			behind[i] = last;
+		rc = (n && real.cuGraphRemoveDependencies(graph, before, behind, n)) ||
+				     real.cuGraphAddDependencies(graph, &node, &last, 1)
+			     ? -1
+			     : 0;
+	}
+	free(before);
+	free(behind);
+	return rc;
+}
+
+/*
+ * The group's last node becomes our kernel's, with its edges and attributes; the others go. Of two
+ * kernels it is the second; the first is a new node right before it.
+ */
 static int put_in(struct graph_work *w, const struct work_group *g)
 {
-	CUgraphNode *twin = w->form[FORM_FUSED].twin + w->shape->level[g->level].first;
+	CUgraphNode *twin = w->form[FORM_FUSED].twin + w->shape->level[g->level].first,
+		    last = twin[g->nodes.node[g->nodes.n - 1]];
 	CUDA_KERNEL_NODE_PARAMS p;
 	void *params;
 
-	standin_node(&g->launch, g->ours, &p, &params);
 	for (unsigned i = 0; i + 1 < g->nodes.n; i++) {
 		if (real.cuGraphDestroyNode(twin[g->nodes.node[i]]))
 			return -1;
 		twin[g->nodes.node[i]] = NULL;
 	}
-	return real.cuGraphKernelNodeSetParams_v2(twin[g->nodes.node[g->nodes.n - 1]], &p) ? -1 : 0;
+	for (unsigned k = 0; k + 1 < g->launch.n; k++)
+		if (put_before(w, g, last, k))
+			return -1;
+	standin_node(&g->launch, g->launch.n - 1, g->ours, &p, &params);
+	return real.cuGraphKernelNodeSetParams_v2(last, &p) ? -1 : 0;
 }
 
 static int rewrite_level(struct graph_work *w, unsigned level)

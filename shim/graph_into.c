@@ -62,10 +62,13 @@ static bool into_launch(void *arg, const struct standin *s)
 	CUgraphNode n = NULL;
 	void *params;
 
-	standin_node(s, to->ours, &p, &params);
-	if (real.cuGraphAddKernelNode_v2(&n, to->graph, &to->last, to->last != NULL, &p))
-		return false;
-	return added(to, n);
+	for (unsigned k = 0; k < s->n; k++) {
+		standin_node(s, k, to->ours, &p, &params);
+		if (real.cuGraphAddKernelNode_v2(&n, to->graph, &to->last, to->last != NULL, &p) ||
+		    !added(to, n))
+			return false;
+	}
+	return true;
 }
 
 static bool into_candidate(void *arg, const struct standin *s, int64_t rows)

@@ -6,19 +6,19 @@
 #ifndef AF_SHIM_GRAPH_LEAN_H
 #define AF_SHIM_GRAPH_LEAN_H
 
-#include "shim/verdict.h"
+#include "shim/standin.h"
 
 struct lean {
 	const struct verdict *verdict;
-	CUfunction function;
+	CUfunction function[GEN_PARTS];
 	uint64_t generation; /* of its context */
 	int passed;          /* atomic */
 	struct lean *next;
 };
 
-/* What is known of the kernel in that context; made at first sight, never freed. NULL if out of
+/* What is known of the kernels in that context; made at first sight, never freed. NULL if out of
  * memory. For the graph worker. */
-struct lean *lean_of(const struct verdict *v, CUfunction function, const struct ours *o);
+struct lean *lean_of(const struct verdict *v, const struct standin *s, const struct ours *o);
 
 static inline bool lean_passed(const struct lean *l)
 {

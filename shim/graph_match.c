@@ -184,7 +184,7 @@ static enum standin_answer stand_in(struct graph_work *w, struct group *g, const
 		dead_apply(&less, dead);
 		made = standin_make(&less, v, o, to);
 		own = made == STANDIN_MADE && (g->row || to->generated);
-		lean = own ? lean_of(v, to->function, o) : NULL;
+		lean = own ? lean_of(v, to, o) : NULL;
 		if (made == STANDIN_MADE && (!own || (lean && lean_passed(lean)))) {
 			w->waits |= to->provisional;
 			dead_apply(g, dead);

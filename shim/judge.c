@@ -2,30 +2,49 @@
 #include "shim/judge.h"
 
 #include "fused/gen.h"
-#include "matcher/row_build.h"
 #include "shim/generated.h"
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
 #include "shim/standin_pattern.h"
 
+/* All parts are asked for, or none is the verdict's. */
+static void ask(const struct group *g, const struct ours *o, struct verdict *v)
+{
+	struct generated *image[GEN_PARTS] = {NULL};
+	struct gen_parts p;
+
+	if (__atomic_load_n(&v->image[0], __ATOMIC_ACQUIRE) || standin_parts(g, v, &p))
+		return;
+	for (unsigned i = 0; i < p.n; i++)
+		if (!(image[i] = generated_get(&p.row[i], o, g->pattern->name)))
+			return;
+	for (unsigned i = GEN_PARTS; i-- > 0;)
+		__atomic_store_n(&v->image[i], image[i], __ATOMIC_RELEASE);
+}
+
+static const char *why_not(const struct verdict *v)
+{
+	const char *why = "";
+
+	if (!v->image[0])
+		return "the process has as many generated kernels as it may";
+	for (unsigned i = 0; i < GEN_PARTS && v->image[i] && !*why; i++)
+		why = generated_why(v->image[i]);
+	return why;
+}
+
 /* The kernels of a chain whose picks are settled. They come from other threads, later. */
 static enum reason image(const struct group *g, const struct ours *o, struct verdict *v)
 {
-	struct row r;
-
-	if (!v->image && !standin_row(g, v, &r))
-		v->image = generated_get(&r, o, g->pattern->name);
-	switch (v->image ? generated_state(v->image, o) : GENERATED_FAILED) {
-	case GENERATED_MAKING:
+	ask(g, o, v);
+	switch (standin_there(v, o)) {
+	case STANDIN_LATER:
 		return REASON_NO_VERDICT;
-	case GENERATED_FAILED:
-		verdict_reject(v, REASON_NOT_COMPILED,
-			       v->image ? generated_why(v->image)
-					: "the process has as many generated kernels as it may",
-			       false);
+	case STANDIN_NEVER:
+		verdict_reject(v, REASON_NOT_COMPILED, why_not(v), false);
 		return REASON_NOT_COMPILED;
-	case GENERATED_READY:
+	case STANDIN_MADE:
 		break;
 	}
 	return REASON_NONE;
@@ -53,7 +72,7 @@ static enum reason preferred(const struct group *g, const struct ours *o, const 
 /* Nothing is known of the verdict's group yet. */
 static void begin(const struct group *g, const struct ours *o, struct verdict *v)
 {
-	const char *why = g->row ? gen_cannot(g->row, &o->limits) : NULL;
+	const char *why = g->row ? gen_cannot_parts(g->row, &o->limits) : NULL;
 
 	if (why) {
 		verdict_reject(v, REASON_NO_KERNEL, why, false);

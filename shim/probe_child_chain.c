@@ -177,40 +177,58 @@ static bool say(struct probe *p, struct row *r)
 	return !why || probe_fail(p, why, "the members do not form one row program");
 }
 
+static bool make(struct probe *p, const struct row *r, struct probe_kernel *k)
+{
+	const char *cannot = gen_cannot(r, &p->limits);
+	char *text = NULL;
+	bool ok = !cannot || probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
+
+	ok = ok && (text = gen_text(r, &p->limits)) && !gen_launch(r, &p->limits, &k->launch) &&
+	     probe_compile(p, p->asked.pattern->name, text, &k->module) &&
+	     probe_ok(p, p->cu.cuModuleGetFunction(&k->function, k->module, k->launch.kernel),
+		      k->launch.kernel) &&
+	     probe_ok(p,
+		      p->cu.cuFuncSetAttribute(k->function,
+					       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+					       (int)p->limits.max_shmem),
+		      k->launch.kernel);
+	free(text);
+	return ok;
+}
+
 bool probe_chain_build(struct probe *p)
 {
 	struct probe_tools *t = p->tools;
 	struct row *r = malloc(sizeof(*r));
-	const char *cannot = NULL;
-	char *text = NULL;
-	bool ok = r && say(p, r);
+	struct gen_parts *parts = malloc(sizeof(*parts));
+	bool ok = r && parts && say(p, r);
 
-	if (ok && (cannot = gen_cannot(r, &p->limits)))
-		ok = probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
-	ok = ok && (text = gen_text(r, &p->limits)) && !gen_launch(r, &p->limits, &t->launch) &&
-	     probe_compile(p, p->asked.pattern->name, text, &t->module) &&
-	     probe_ok(p, p->cu.cuModuleGetFunction(&t->function, t->module, t->launch.kernel),
-		      t->launch.kernel) &&
-	     probe_ok(p,
-		      p->cu.cuFuncSetAttribute(t->function,
-					       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-					       (int)p->limits.max_shmem),
-		      t->launch.kernel);
-	free(text);
+	if (ok && gen_split(r, parts))
+		ok = probe_fail(p, REASON_OVERLAP, "stores that have to wait cannot");
+	t->nkernel = ok ? parts->n : 0;
+	for (unsigned i = 0; ok && i < t->nkernel; i++)
+		ok = make(p, &parts->row[i], &t->kernel[i]);
+	free(parts);
 	free(r);
 	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
 }
 
 bool probe_chain_launch(struct probe *p)
 {
-	struct gen_launch *l = &p->tools->launch;
-	void *params[] = {l->params};
+	bool ok = true;
 
-	return probe_ok(p,
-			p->cu.cuLaunchKernel(p->tools->function, l->grid[0], l->grid[1], l->grid[2],
-					     l->block[0], l->block[1], l->block[2], l->shmem,
-					     p->stream, params, NULL),
-			l->kernel);
+	for (unsigned i = 0; ok && i < p->tools->nkernel; i++) {
+		struct probe_kernel *k = &p->tools->kernel[i];
+		struct gen_launch *l = &k->launch;
+		void *params[] = {l->params};
+
+		ok = probe_ok(p,
+			      p->cu.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2],
+						   l->block[0], l->block[1], l->block[2], l->shmem,
+						   p->stream, params, NULL),
+			      l->kernel);
+	}
+	return ok;
 }
 
 static bool together(struct probe *p)

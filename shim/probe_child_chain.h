@@ -21,10 +21,14 @@ struct probe_tools {
 	struct nvrtc *nvrtc;
 	CUfunction eval, floats;
 	struct fields hint; /* a norm's spelling that rows of 16 bits shall be hard for */
-	/* The chain with its picks, or the winner, where the arena has its operands. */
-	CUmodule module;
-	CUfunction function;
-	struct gen_launch launch;
+	/* The chain with its picks, or the winner, where the arena has its operands: launched one
+	 * behind the other. */
+	unsigned nkernel;
+	struct probe_kernel {
+		CUmodule module;
+		CUfunction function;
+		struct gen_launch launch;
+	} kernel[GEN_PARTS];
 	uint64_t hash; /* of a pattern's: the program that the module is of; 0: there is none */
 	/* Members whose pick the parent knows: nothing is searched for. */
 	bool known[GROUP_MAX_MEMBERS];
@@ -115,7 +119,7 @@ int probe_chain_name(const struct probe *p, char *text, size_t size);
 bool probe_chain_parse(struct probe *p, const char *text);
 /* All of it: p->pick, or p->why. */
 void probe_chain(struct probe *p);
-/* The kernel of the whole chain with its picks; queues it. */
+/* The kernel (or two) of the whole chain with its picks; queues it. */
 bool probe_chain_build(struct probe *p);
 bool probe_chain_launch(struct probe *p);
 /* In the members' place: every byte of the arena, on every family. */

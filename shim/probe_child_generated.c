@@ -12,6 +12,7 @@
 static bool load(struct probe *p, const struct row *r)
 {
 	struct probe_tools *t = p->tools;
+	struct probe_kernel *k = &t->kernel[0];
 	const char *cannot = gen_cannot(r, &p->limits);
 	char name[GEN_KERNELS][GEN_NAME], *text;
 	bool ok;
@@ -19,14 +20,14 @@ static bool load(struct probe *p, const struct row *r)
 	if (cannot)
 		return probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
 	text = gen_text(r, &p->limits);
-	ok = text && probe_compile(p, p->asked.pattern->name, text, &t->module);
+	ok = text && probe_compile(p, p->asked.pattern->name, text, &k->module);
 	free(text);
 	for (unsigned i = 0, n = gen_kernels(r, &p->limits, name); ok && i < n; i++)
-		ok = probe_ok(p, p->cu.cuModuleGetFunction(&t->function, t->module, name[i]),
+		ok = probe_ok(p, p->cu.cuModuleGetFunction(&k->function, k->module, name[i]),
 			      name[i]) &&
 		     probe_ok(p,
 			      p->cu.cuFuncSetAttribute(
-				      t->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+				      k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 				      (int)p->limits.max_shmem),
 			      name[i]);
 	t->hash = ok ? row_hash(r) : 0;
@@ -36,15 +37,17 @@ static bool load(struct probe *p, const struct row *r)
 bool probe_generated_place(struct probe *p)
 {
 	struct probe_tools *t = p->tools;
+	struct probe_kernel *k = &t->kernel[0];
 	struct row *r = malloc(sizeof(*r));
 	enum reason why = r ? candidate_row(&p->group, &p->winner, r) : REASON_NO_MEMORY;
 	bool ok = !why || probe_fail(p, why, "it cannot be said");
 
 	/* The arena may have other rows by now: the program stays the same, as a rule. */
 	ok = ok && (t->hash == row_hash(r) || load(p, r)) &&
-	     !gen_launch(r, &p->limits, &t->launch) &&
-	     probe_ok(p, p->cu.cuModuleGetFunction(&t->function, t->module, t->launch.kernel),
-		      t->launch.kernel);
+	     !gen_launch(r, &p->limits, &k->launch) &&
+	     probe_ok(p, p->cu.cuModuleGetFunction(&k->function, k->module, k->launch.kernel),
+		      k->launch.kernel);
+	t->nkernel = 1;
 	free(r);
 	return ok;
 }

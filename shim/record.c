@@ -295,6 +295,8 @@ void record_sent(uint32_t id, const struct record_sent *s)
 	if (s->key)
 		put(",\"key\":\"%016" PRIx64 "%016" PRIx64 "\",\"rows\":%" PRId64, s->key->hash[0],
 		    s->key->hash[1], s->rows);
+	if (s->second)
+		put(",\"second\":%u", s->second);
 	end();
 }
 

@@ -53,6 +53,7 @@ struct record_sent {
 	unsigned n;
 	const struct key *key; /* of the group's verdict, or NULL */
 	int64_t rows;          /* that the kernel worked on */
+	uint32_t second;       /* of the other driver call, where two stood for the group; else 0 */
 };
 void record_sent(uint32_t id, const struct record_sent *s);
 /* A kernel ran on the device; in_graph: its name, where a graph's launch ran it, else NULL. */

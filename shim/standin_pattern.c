@@ -57,14 +57,16 @@ static enum standin_answer generated(const struct group *g, const struct verdict
 {
 	struct standin_form *f = form_of(g, v, o);
 	struct gen_launch l;
+	CUfunction function;
 	struct row r;
 
 	if (!f || !f->image)
 		return STANDIN_NEVER;
 	if (generated_state(f->image, o) == GENERATED_READY) {
 		candidate_form_place(&f->form, g, &r);
-		if (generated_launch(f->image, &r, o, &l, &to->function)) {
-			standin_from_gen(to, &l);
+		if (generated_launch(f->image, &r, o, &l, &function)) {
+			standin_begin(to);
+			standin_add(to, function, &l);
 			return STANDIN_MADE;
 		}
 	}
@@ -86,7 +88,7 @@ enum standin_answer standin_of_pattern(const struct group *g, int64_t rows, cons
 {
 	enum standin_answer a = STANDIN_NEVER, hand;
 
-	to->generated = to->provisional = false;
+	standin_begin(to);
 	if (!chosen(v, rows))
 		return by_hand(g, v, o, to);
 	a = generated(g, v, o, to);

@@ -21,15 +21,19 @@ static void *subscriber;
 
 static __thread struct {
 	bool armed;
-	uint32_t id; /* of the first driver call since; 0: none yet */
+	uint32_t id, second; /* of the first two driver calls since; 0: none yet */
 } here;
 
 static void called(void *arg, int domain, uint32_t id, const void *data)
 {
 	const struct cupti_callback *c = data;
 
-	if (here.armed && !here.id && domain == CUPTI_DOMAIN_DRIVER && c->site == CUPTI_SITE_ENTER)
+	if (!here.armed || domain != CUPTI_DOMAIN_DRIVER || c->site != CUPTI_SITE_ENTER)
+		return;
+	if (!here.id)
 		here.id = c->correlation;
+	else if (!here.second)
+		here.second = c->correlation;
 }
 
 static void give(uint8_t **buffer, size_t *size, size_t *records)
@@ -120,7 +124,7 @@ void times_stop(void)
 void times_before(void)
 {
 	here.armed = times_on;
-	here.id = 0;
+	here.id = here.second = 0;
 }
 
 void times_after(const struct record_sent *what)
@@ -137,10 +141,14 @@ void times_after_own(uint64_t index)
 	times_after(&s);
 }
 
-void times_after_group(const struct group *g, const struct key *key, int64_t rows, bool check)
+void times_after_group(const struct group *g, unsigned kernels, const struct key *key, int64_t rows,
+		       bool check)
 {
-	struct record_sent s = {
-		.how = check ? "check" : "fused", .n = group_size(g), .key = key, .rows = rows};
+	struct record_sent s = {.how = check ? "check" : "fused",
+				.n = group_size(g),
+				.key = key,
+				.rows = rows,
+				.second = kernels > 1 ? here.second : 0};
 
 	for (unsigned i = 0; i < s.n; i++)
 		s.launch[i] = g->member[i]->launch.index;

@@ -24,7 +24,8 @@ void times_before(void);
 void times_after(const struct record_sent *what);
 /* The same for the program's own launch `index` as it is. */
 void times_after_own(uint64_t index);
-/* Our kernel for a group: in its place, or (check) beside it, on so many rows. */
-void times_after_group(const struct group *g, const struct key *key, int64_t rows, bool check);
+/* Our kernels for a group, one or two: in its place, or (check) beside it, on so many rows. */
+void times_after_group(const struct group *g, unsigned kernels, const struct key *key, int64_t rows,
+		       bool check);
 
 #endif

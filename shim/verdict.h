@@ -10,7 +10,7 @@
 #ifndef AF_SHIM_VERDICT_H
 #define AF_SHIM_VERDICT_H
 
-#include "fused/fused.h"
+#include "fused/gen.h"
 #include "matcher/key.h"
 #include "shim/cache.h"
 #include "shim/cache_choice.h"
@@ -43,14 +43,15 @@ struct verdict {
 	struct standin_form *form;  /* atomic */
 	/*
 	 * Of a chain, instead: the pick of each member (row_pick_pack), the kernels of the row
-	 * program with these picks, once judge() has asked for them, and whether that program is
-	 * the one that the planner makes, so that a group's own row need only be launched.
+	 * program with these picks, once judge() has asked for them (image[0], atomic, comes last;
+	 * the second is NULL where the program is one part), and whether that program is the one
+	 * that the planner makes, so that a group's own row need only be launched.
 	 */
 	bool chain, as_planned;
 	bool known;  /* no probe is needed to tell the picks: they are the planned ones */
 	bool family; /* nor to tell what the kernels touch: no signature is involved */
 	uint64_t pick[GROUP_MAX_MEMBERS], planned[GROUP_MAX_MEMBERS];
-	struct generated *image;
+	struct generated *image[GEN_PARTS];
 	unsigned checks;              /* live checks passed in this process */
 	unsigned long long fused;     /* substitutions in this process */
 	unsigned long long generated; /* of them on streams by a generated kernel, of a pattern's */

@@ -2,8 +2,6 @@
 #include "shim/window_chain.h"
 
 #include "matcher/key.h"
-#include "matcher/row_build.h"
-#include "shim/generated.h"
 #include "shim/judge.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
@@ -85,7 +83,7 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 		return s && s->linked;
 	v = s ? s->chain : NULL;
 	if (!v || verdict_state(v) < VERDICT_CHECKING || verdict_state(v) == VERDICT_REJECTED ||
-	    !v->image || generated_state(v->image, w->ours) != GENERATED_READY)
+	    standin_there(v, w->ours) != STANDIN_MADE)
 		return false;
 	if (s->skip) {
 		s->skip--;
@@ -220,7 +218,7 @@ static bool fuse(struct window *w, const struct group *g, struct verdict *v)
 		times_before();
 	sent = window_send_fused(w, v, &s);
 	if (times_on)
-		times_after_group(g, &v->key, g->rows, false);
+		times_after_group(g, s.n, &v->key, g->rows, false);
 	window_leave(pushed);
 	if (!sent)
 		return false;

@@ -156,7 +156,7 @@ bool window_send_fused(struct window *w, struct verdict *v, const struct standin
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
 	__atomic_fetch_add(&report_counts.removed, v->nmember, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.substitute, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.substitute, s->n, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -178,7 +178,7 @@ bool window_fuse(struct window *w, const struct group *g)
 		times_before();
 	sent = window_send_fused(w, v, &s);
 	if (times_on)
-		times_after_group(g, &v->key, g->rows, false);
+		times_after_group(g, s.n, &v->key, g->rows, false);
 	if (!sent)
 		return false;
 	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);

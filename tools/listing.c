@@ -137,6 +137,7 @@ static void measure(struct listing *l, struct listing_group *to, const struct gr
 	const struct operand *out = written(op);
 	struct group mine = *g;
 
+	to->kernels = legal_kernels(g);
 	to->shape =
 		shape_number(l, op->rows, op->cols, out ? out->dtype : DT_NONE, (unsigned)op->code);
 	if (mine.row) { /* a chain has all it needs */

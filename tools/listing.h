@@ -47,6 +47,7 @@ struct listing_group {
 	unsigned n; /* members */
 	uint32_t launch[GROUP_MAX_MEMBERS];
 	uint32_t shape;
+	unsigned kernels;        /* that stand for them: 1 or 2 */
 	uint64_t unfused, fused; /* bytes moved; fused 0 if it cannot be told */
 	struct time_span at;     /* of the fused kernel, in place of the members or beside them */
 };

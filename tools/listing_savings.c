@@ -49,7 +49,7 @@ static void saving(struct listing_line *line, const struct kind *k)
 	if (!g->fused || !g->unfused)
 		return;
 	by_bytes = members * (1 - (double)g->fused / (double)g->unfused);
-	most = members * (g->n - 1) / g->n;
+	most = members * (g->n - g->kernels) / g->n;
 	line->estimated = true;
 	line->saves_ns = by_bytes < most ? by_bytes : most;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "matcher/dead.h"
-#include "matcher/row.h"
+#include "matcher/legal.h"
 #include "tools/plan.h"
 
 static bool room_for(void **list, size_t n, size_t size)
@@ -34,7 +34,7 @@ void plan_add_group(struct plan_result *r, const struct group *g, enum reason wh
 	p->bytes = why ? 0 : dead_bytes(g);
 	p->n = group_size(g);
 	p->generated = g->row != NULL;
-	p->late = g->row && row_is_late(g->row);
+	p->late = legal_kernels(g) > 1;
 	for (unsigned i = 0; i < p->n; i++)
 		p->launch[i] = g->member[i]->launch.index;
 }

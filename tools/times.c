@@ -58,6 +58,25 @@ static int by_sent(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* The time of a line's second kernel; NULL: unknown. j: the first that nobody has had. */
+static const struct time_span *second(const struct times *t, const struct sent *s, uint32_t *j)
+{
+	uint32_t lo = *j, hi = t->nran;
+
+	while (lo < hi) { /* the first one of that number */
+		const uint32_t at = lo + (hi - lo) / 2;
+
+		if (t->ran[at].id < s->second)
+			lo = at + 1;
+		else
+			hi = at;
+	}
+	if (lo == t->nran || t->ran[lo].id != s->second)
+		return NULL;
+	*j += lo == *j;
+	return &t->ran[lo].at;
+}
+
 void times_join(struct times *t,
 		void (*fn)(void *arg, const struct sent *s, const struct time_span *at), void *arg)
 {
@@ -70,8 +89,15 @@ void times_join(struct times *t,
 	for (uint32_t i = 0; i < t->nsent && j < t->nran; i++) {
 		while (j < t->nran && t->ran[j].id < t->sent[i].id)
 			j++;
-		if (j < t->nran && t->ran[j].id == t->sent[i].id)
-			fn(arg, &t->sent[i], &t->ran[j++].at);
+		if (j < t->nran && t->ran[j].id == t->sent[i].id) {
+			struct time_span at = t->ran[j++].at;
+			const struct time_span *more =
+				t->sent[i].second ? second(t, &t->sent[i], &j) : NULL;
+
+			at.ns += more ? more->ns : 0;
+			if (more || !t->sent[i].second)
+				fn(arg, &t->sent[i], &at);
+		}
 	}
 }
 

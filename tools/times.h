@@ -20,13 +20,14 @@ struct time_span {
 
 enum sent_how {
 	SENT_OWN,   /* the program's launch as it was */
-	SENT_FUSED, /* one kernel in place of a group */
-	SENT_CHECK, /* our kernel beside the group's own launches */
+	SENT_FUSED, /* one kernel (or two) in place of a group */
+	SENT_CHECK, /* ours beside the group's own launches */
 };
 
 struct sent {
-	uint32_t id;    /* correlation number */
-	uint32_t order; /* of its line among those of its kind; times_sent fills it in */
+	uint32_t id;     /* correlation number */
+	uint32_t second; /* of the other call, where two kernels stood for the group; else 0 */
+	uint32_t order;  /* of its line among those of its kind; times_sent fills it in */
 	uint8_t how, n;
 	uint64_t launch[GROUP_MAX_MEMBERS]; /* n of them */
 	struct key key;                     /* verdict key; zero if not told */
@@ -49,7 +50,8 @@ struct times {
 
 void times_sent(struct times *t, const struct sent *s);
 void times_ran(struct times *t, const struct ran *r);
-/* Calls fn for every kernel that some sent line speaks for. */
+/* Calls fn for every sent line whose kernel has a time; of two kernels, if both have: from the
+ * first one's start, and as long as both. */
 void times_join(struct times *t,
 		void (*fn)(void *arg, const struct sent *s, const struct time_span *at), void *arg);
 void times_free(struct times *t);

@@ -53,13 +53,15 @@ static int sent(json_t *line, struct trace_event *e, char *err, unsigned errsize
 		[SENT_OWN] = "own", [SENT_FUSED] = "fused", [SENT_CHECK] = "check"};
 	const char *key = json_string_value(json_object_get(line, "key"));
 	int h = word(line, "how", how, 3);
-	json_int_t id, rows = 0;
+	json_int_t id, rows = 0, second = 0;
 
 	if (!integer(line, "id", UINT32_MAX, &id) || h < 0 || !launches(line, &e->sent))
 		return bad(err, errsize,
 			   "expected \"id\", \"how\" own, fused or check, and \"n\" [launches]");
 	if (json_object_get(line, "rows") && !integer(line, "rows", INT64_MAX, &rows))
 		return bad(err, errsize, "\"rows\": expected a number");
+	if (json_object_get(line, "second") && !integer(line, "second", UINT32_MAX, &second))
+		return bad(err, errsize, "\"second\": expected a number");
 	if (key && (strlen(key) != 32 ||
 		    sscanf(key, "%16llx%16llx", (unsigned long long *)&e->sent.key.hash[0],
 			   (unsigned long long *)&e->sent.key.hash[1]) != 2))
@@ -67,6 +69,7 @@ static int sent(json_t *line, struct trace_event *e, char *err, unsigned errsize
 	e->sent.id = (uint32_t)id;
 	e->sent.how = (uint8_t)h;
 	e->sent.rows = rows;
+	e->sent.second = (uint32_t)second;
 	return 1;
 }
 

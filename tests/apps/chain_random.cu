@@ -11,6 +11,7 @@
  *     --pause US    sleeps so long after each time
  *     --seconds S   no more cases after so long
  *     --graphs      every case is a graph of two rounds (else every fourth)
+ *     --across      much of what is stored lies across what was read
  *
  * With CHAIN_RANDOM_VERBOSE in the environment, cases say on stderr what they do.
  */
@@ -53,6 +54,7 @@ static const char *const kind_name[KINDS] = {
 static const char *const type_name[TYPES] = {"f32", "f16", "bf16"};
 static const size_t type_bytes[TYPES] = {4, 2, 2};
 
+static int across = 8; /* one in so many results lies across other memory */
 static bool verbose = getenv("CHAIN_RANDOM_VERBOSE");
 #define SAY(...) (verbose ? (void)fprintf(stderr, __VA_ARGS__) : (void)0)
 
@@ -138,7 +140,7 @@ static int output(struct chance &c, struct sequence &s, const struct step &t)
 		r = t.a;
 	else if (c.of(4) == 0)
 		r = c.of((int)s.region.size());
-	else if (c.of(8) == 0) {
+	else if (c.of(across) == 0) {
 		int over = root(s, c.of((int)s.region.size()));
 
 		if (s.region[over].type == t.type && s.region[over].shape == ALL) {
@@ -505,9 +507,13 @@ static bool parse(int argc, char **argv, struct options *o)
 		       {"--seconds", &o->seconds}};
 
 	for (int i = 3; i < argc; i++) {
-		bool known = !strcmp(argv[i], "--graphs");
+		bool graphs = !strcmp(argv[i], "--graphs"), known = graphs;
 
-		o->graphs |= known;
+		o->graphs |= graphs;
+		if (!strcmp(argv[i], "--across")) {
+			across = 2;
+			known = true;
+		}
 		for (auto &n : numbers)
 			if (!known && !strcmp(argv[i], n.name) && i + 1 < argc) {
 				*n.value = atoi(argv[++i]);
@@ -527,7 +533,7 @@ int main(int argc, char **argv)
 
 	if (!parse(argc, argv, &o)) {
 		fprintf(stderr, "usage: chain_random FIRST COUNT [--pool N] [--repeat N] [--pause US] "
-				"[--seconds S] [--graphs]\n");
+				"[--seconds S] [--graphs] [--across]\n");
 		return 2;
 	}
 	for (int t = 0; t < TYPES; t++) {

@@ -9,7 +9,8 @@
  * before every launch; `edit` changes a member half-way. TYPE: `int` or `float`, `scale` (float,
  * s a number) or `tiny` (floats, a, b and c subnormal). SEEN: `dead` (what the first two kernels
  * leave is overwritten in the graph, nobody looks before; the default), `read` (the second one's is
- * copied away before), `kept` (nothing overwrites it). CHAINS: so many of them in the graph, each
+ * copied away before), `kept` (nothing overwrites it); or `across-dead` and so on: what the second
+ * leaves lies across what the first read. CHAINS: so many of them in the graph, each
  * with other memory. Prints a checksum of all memory after each launch.
  */
 #include <cstdint>
@@ -31,10 +32,10 @@
 		}                                                                                  \
 	} while (0)
 
-enum { A, B, S, C, T0, T1, OUT, OTHER, ASIDE, BUFFERS, BLOCK = 128 };
+enum { A, B, S, C, T0, T1, OUT, OTHER, ASIDE, BUFFERS, BLOCK = 128, SHIFT = 104 };
 
 static int elements = 1000;
-static bool whole, by_number, tiny;
+static bool whole, by_number, tiny, across;
 static const char *seen = "dead";
 
 /* The memory of one chain, 4 bytes an element. */
@@ -199,7 +200,11 @@ static void open_memory(unsigned n)
 				if (!whole)
 					memcpy(&v, &f, 4);
 			}
-			CHECK(cudaMalloc((void **)&b, bytes(c) + 32));
+			if (i == T1 && across) {
+				b = c.buffer[A] + SHIFT * 4;
+				continue;
+			}
+			CHECK(cudaMalloc((void **)&b, bytes(c) + SHIFT * 4 + 32));
 			b += offset(k, i);
 			CHECK(cudaMemcpy(b, host.data(), bytes(c), cudaMemcpyHostToDevice));
 		}
@@ -226,9 +231,9 @@ static uint64_t checksum()
 int main(int argc, char **argv)
 {
 	if (argc < 4) {
-		fprintf(stderr,
-			"usage: graph_chain capture|explicit|update|params|edit "
-			"int|float|scale|tiny LAUNCHES [dead|read|kept [CHAINS [ELEMENTS]]]\n");
+		fprintf(stderr, "usage: graph_chain capture|explicit|update|params|edit "
+				"int|float|scale|tiny LAUNCHES [[across-]dead|read|kept [CHAINS "
+				"[ELEMENTS]]]\n");
 		return 2;
 	}
 	const char *habit = argv[1];
@@ -242,6 +247,8 @@ int main(int argc, char **argv)
 	by_number = !strcmp(argv[2], "scale");
 	tiny = !strcmp(argv[2], "tiny");
 	seen = argc > 4 ? argv[4] : seen;
+	across = !strncmp(seen, "across-", 7);
+	seen += across ? 7 : 0;
 	elements = argc > 6 ? atoi(argv[6]) : elements;
 	open_memory(argc > 5 ? (unsigned)atoi(argv[5]) : 1);
 	CHECK(cudaStreamCreate(&stream));

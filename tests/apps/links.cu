@@ -10,6 +10,8 @@
  *                 lie      as plain, but the first step is no addition where the sum is large
  *                 alone    t = a + b, between launches that nobody knows
  *                 grow     as plain, and every other time a fourth step
+ *                 across   as plain, but u lies across a, so that a's end changes
+ *                 over     as across, and x is c
  *   --n N         elements of each buffer (100,003)
  *   --repeat N    iterations (40)
  *   --pause US    microseconds between iterations, during which no call is made (0)
@@ -36,7 +38,7 @@
 		}                                                                                  \
 	} while (0)
 
-enum { BLOCK = 128, BUFFERS = 8, COLS = 64 };
+enum { BLOCK = 128, BUFFERS = 8, COLS = 64, SHIFT = 1000 };
 
 struct options {
 	int n = 100003, repeat = 40, pause = 0, between = 0, threads = 1;
@@ -95,8 +97,25 @@ static bool is(const struct options &o, const char *mode)
 	return !strcmp(o.mode, mode);
 }
 
+/* u where all threads of one kernel would have to have read a before any stores u. */
+static void across(const struct options &o, struct work *w)
+{
+	const int n = o.n - SHIFT, grid = (n + BLOCK - 1) / BLOCK;
+	int **p = w->at, *u = p[A] + SHIFT;
+
+	links_add<<<grid, BLOCK, 0, w->stream>>>(p[T], p[A], p[B], n);
+	links_mul<<<grid, BLOCK, 0, w->stream>>>(u, p[T], p[S], n);
+	links_sub<<<grid, BLOCK, 0, w->stream>>>(is(o, "over") ? p[C] : p[X], u, p[C], n);
+	CHECK(cudaGetLastError());
+	links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
+}
+
 static void iteration(const struct options &o, struct work *w, int i)
 {
+	if (is(o, "across") || is(o, "over")) {
+		across(o, w);
+		return;
+	}
 	const int grid = (o.n + BLOCK - 1) / BLOCK, rows = o.n / COLS;
 	int **p = w->at, *t = p[T], *u = p[U];
 
@@ -162,9 +181,9 @@ static void run(const struct options *o, struct work *w)
 static void usage()
 {
 	fprintf(stderr,
-		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow] [--n N] "
-		"[--repeat N]\n"
-		"             [--pause US] [--between US] [--wait] [--threads N]\n");
+		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow|across|over]\n"
+		"             [--n N] [--repeat N] [--pause US] [--between US] [--wait] [--threads "
+		"N]\n");
 	exit(2);
 }
 
@@ -190,7 +209,7 @@ static struct options parse(int argc, char **argv)
 				known = true;
 		if (!strcmp(argv[i], "--mode"))
 			known = *(o.mode = next);
-		if (!known || o.n < COLS)
+		if (!known || o.n < 2 * SHIFT)
 			usage();
 		i += strcmp(argv[i], "--wait") != 0;
 	}

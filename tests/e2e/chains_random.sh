@@ -6,6 +6,7 @@
 #   CHAINS_SEED=N     the first case (0)      CHAINS_CASES=N    so many cases
 #   CHAINS_SECONDS=N  no more cases after N   CHAINS_POOL=N     of so many sequences
 #   CHAINS_ROUNDS=N   runs of the pool that gather evidence before
+#   CHAINS_ACROSS=1   much of what is stored lies across what was read: chains in two kernels
 . "$(dirname "$0")/lib.sh"
 if [ "$AF_BACKEND" = soft ]; then
 	cases=1500 seconds=30 pool=32 rounds=4 pause=20000
@@ -36,6 +37,7 @@ for name, p in json.load(open(sys.argv[1]))["patterns"].items():
 # differ ARGUMENTS: the same memory after each case that both runs came to?
 differ() {
 	local n
+	[ "${CHAINS_ACROSS:-0}" = 0 ] || set -- "$@" --across
 	"$app" "$@" >"$AF_TMP/want" || return
 	AUTOFUSE_REPORT=$report shim "$app" "$@" >"$AF_TMP/got" || return
 	n=$(cat "$AF_TMP/want" "$AF_TMP/got" | cut -d: -f1 | sort | uniq -d | wc -l)

@@ -124,6 +124,13 @@ static void plan(void)
 	assert_false(was.out);
 }
 
+/* The second one's product lies across what the first read. */
+static void across(void)
+{
+	node[1].op = ops_mul(DT_f32, BUFFER(A) + 64, BUFFER(T0), BUFFER(S), N);
+	node[2].op = ops_add(DT_f32, BUFFER(OUT), BUFFER(A) + 64, BUFFER(C), N);
+}
+
 static void assert_dead(bool t0, bool t1)
 {
 	assert_int_equal(was.t0, t0);
@@ -223,6 +230,27 @@ static void test_reused(void **arg)
 	assert_int_equal(was.fused, 5 * N * 4);
 }
 
+/* What the second kernel takes from where the first stored stays, though nobody else sees it. */
+static void test_across(void **arg)
+{
+	begin();
+	across();
+	over(T0, 0, N);
+	plan();
+	assert_int_equal(was.dropped, 0);
+	assert_int_equal(was.fused, 9 * N * 4);
+	over(A, 16, N);
+	plan();
+	assert_int_equal(was.dropped, 2);
+	assert_int_equal(was.fused, 5 * N * 4);
+	begin();
+	across();
+	over(A, 16, N);
+	plan();
+	assert_int_equal(was.dropped, 1);
+	assert_int_equal(was.fused, 6 * N * 4);
+}
+
 static void test_assumed(void **arg)
 {
 	begin();
@@ -288,5 +316,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(one_address),       cmocka_unit_test(test_overwritten),
 	cmocka_unit_test(test_result_stays), cmocka_unit_test(test_read_before),
 	cmocka_unit_test(test_in_parts),     cmocka_unit_test(test_in_place),
-	cmocka_unit_test(test_reused),       cmocka_unit_test(test_assumed)};
+	cmocka_unit_test(test_reused),       cmocka_unit_test(test_across),
+	cmocka_unit_test(test_assumed)};
 UNIT_MAIN(tests)

@@ -106,7 +106,7 @@ static unsigned check(const struct model *m)
 		if (id == PATTERN_chain || id == PATTERN_lora_add)
 			continue;
 		if (fused[id] == want.fused && refused[id] == want.refused &&
-		    (!want.refused || why_refused[id] == REASON_INPUT_OVERWRITTEN))
+		    (!want.refused || why_refused[id] == want.why))
 			continue;
 		fprintf(stderr, "# %s, %s, %d x %d: %u %s fused, %u refused; not %u, %u\n", m->name,
 			dtype_name(low), batch, length, fused[id],

@@ -87,11 +87,6 @@ static void planned(void)
 			row_copy(&lean, g->row);
 			if (g->dropped)
 				dead_row(g, &lean);
-			if (row_is_late(g->row)) {
-				for (unsigned m = 0; m < group_size(g); m++)
-					alone((unsigned)g->member[m]->launch.index);
-				continue;
-			}
 			g->row = &lean;
 			together(g);
 		}
@@ -113,8 +108,8 @@ static void test_bytes(void **arg)
 			}
 	fprintf(stderr, "# %u chains; operands: %u of some rows, %u with holes\n", fused, some,
 		holes);
-	assert_int_equal(late, 0);
-	fprintf(stderr, "# %u stores dropped\n", dropped);
+	fprintf(stderr, "# %u stores dropped, %u chains in two kernels\n", dropped, late);
+	assert_true(late > 10);
 	assert_true(fused > 1000 && some && holes && dropped > 1000);
 }
 

@@ -110,6 +110,58 @@ static void test_overwritten(void **arg)
 	assert_true(row_is_late(&r));
 }
 
+static unsigned stores(const struct row *r, uint64_t addr)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < r->noperand; k++)
+		n += r->operand[k].addr == addr && r->operand[k].use & ROW_WRITE;
+	return n;
+}
+
+/* What lies across an input waits, and so does what is stored on one in place: the first of the two
+ * programs can be taken back. Without the one that lies across, nothing waits. */
+static void test_late(void **arg)
+{
+	const struct op op[] = {ops_add(DT_f32, T, A, B, 1000), scale(A + 0x40, T, 1000),
+				ops_add(DT_f32, C, A + 0x40, C, 1000),
+				unary(OP_neg, DT_f32, OUT, C, 1000)};
+	struct row r, first, second;
+	struct row_cost c;
+
+	assert_int_equal(build(&r, op, 4), REASON_NONE);
+	assert_true(row_is_late(&r));
+	assert_int_equal(row_split(&r, &first, &second), REASON_NONE);
+	assert_true(stores(&first, T) && stores(&first, OUT));
+	assert_false(stores(&first, A + 0x40) || stores(&first, C));
+	assert_true(stores(&second, A + 0x40) && stores(&second, C));
+	assert_false(stores(&second, T) || stores(&second, OUT));
+	row_cost(&r, &c); /* a, b and c; then the sum or what is negated, and c */
+	assert_int_equal(c.read, 5 * 4000);
+	assert_int_equal(c.written, 4 * 4000);
+	for (unsigned i = 0; i < r.nstmt; i++)
+		if (r.stmt[i].code == ROW_STORE && r.operand[r.stmt[i].at].addr == A + 0x40)
+			r.stmt[i].flags |= ROW_DEAD;
+	row_canon(&r);
+	assert_true(row_is_late(&r));
+	row_hurry(&r);
+	assert_false(row_is_late(&r));
+	assert_int_equal(row_check(&r), REASON_NONE);
+	assert_int_equal(stores(&r, C), 1);
+}
+
+/* The second program would have to load what it stores across. */
+static void test_never(void **arg)
+{
+	/* The sum is in place, so that it waits, too, and a is needed for it. */
+	const struct op op[] = {ops_add(DT_f32, A, A, B, 1000), scale(A + 0x40 - 0x1000, A, 1000),
+				scale(B + 0x40, A, 1000)};
+	struct row r;
+
+	assert_int_equal(build(&r, op, 1), REASON_NONE);
+	assert_int_equal(build(&r, op, 3), REASON_OVERLAP);
+}
+
 /* Part of what was written is not what was there before, even if none of it is left in the end. */
 static void test_read_in_part(void **arg)
 {
@@ -533,12 +585,20 @@ static void test_values(void **arg)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_example),         cmocka_unit_test(test_in_place),
-	cmocka_unit_test(test_overwritten),     cmocka_unit_test(test_add_rmsnorm),
-	cmocka_unit_test(test_read_in_part),    cmocka_unit_test(test_kept),
-	cmocka_unit_test(test_spelled_rmsnorm), cmocka_unit_test(test_hash),
-	cmocka_unit_test(test_canonical),       cmocka_unit_test(test_rope),
-	cmocka_unit_test(test_broken),          cmocka_unit_test(test_picks),
+	cmocka_unit_test(test_example),
+	cmocka_unit_test(test_in_place),
+	cmocka_unit_test(test_late),
+	cmocka_unit_test(test_never),
+	cmocka_unit_test(test_overwritten),
+	cmocka_unit_test(test_add_rmsnorm),
+	cmocka_unit_test(test_read_in_part),
+	cmocka_unit_test(test_kept),
+	cmocka_unit_test(test_spelled_rmsnorm),
+	cmocka_unit_test(test_hash),
+	cmocka_unit_test(test_canonical),
+	cmocka_unit_test(test_rope),
+	cmocka_unit_test(test_broken),
+	cmocka_unit_test(test_picks),
 	cmocka_unit_test(test_values),
 };
 

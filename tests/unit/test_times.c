@@ -15,11 +15,11 @@ static void join(void *arg, const struct sent *s, const struct time_span *at)
 	snprintf(j->text + n, sizeof(j->text) - n, "%u:%u ", (unsigned)s->launch[0], at->ns);
 }
 
-/* Sent lines id:launch and ran lines id:start:ns, in any order; who gets which time. */
+/* Sent lines id:launch(:second) and ran lines id:start:ns, in any order; who gets which time. */
 static void test_join(void **arg)
 {
 	static const struct {
-		unsigned sent[4][2], ran[5][3];
+		unsigned sent[4][3], ran[5][3];
 		const char *joined;
 	} row[] = {
 		{{{5, 1}, {9, 2}}, {{9, 100, 20}, {5, 50, 10}}, "1:10 2:20 "},
@@ -29,6 +29,12 @@ static void test_join(void **arg)
 		{{{5, 8}, {5, 3}}, {{5, 60, 11}, {5, 50, 10}, {5, 70, 12}}, "8:10 3:11 "},
 		{{{5, 8}, {5, 3}, {6, 4}}, {{5, 50, 10}, {6, 80, 13}}, "8:10 4:13 "},
 		{{{5, 8}}, {{0}}, ""},
+		/* two kernels for one group, under two numbers or under one */
+		{{{5, 1, 9}, {7, 2}, {12, 3}},
+		 {{9, 100, 20}, {5, 50, 10}, {7, 60, 5}, {12, 200, 1}},
+		 "1:30 2:5 3:1 "},
+		{{{5, 1, 5}, {5, 2}}, {{5, 50, 10}, {5, 60, 20}, {5, 70, 3}}, "1:30 2:3 "},
+		{{{5, 1, 9}, {7, 2}}, {{5, 50, 10}, {7, 60, 5}}, "2:5 "},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -38,7 +44,8 @@ static void test_join(void **arg)
 		for (unsigned k = 0; k < 4 && row[i].sent[k][0]; k++)
 			times_sent(&t, &(struct sent){.id = row[i].sent[k][0],
 						      .n = 1,
-						      .launch = {row[i].sent[k][1]}});
+						      .launch = {row[i].sent[k][1]},
+						      .second = row[i].sent[k][2]});
 		for (unsigned k = 0; k < 5 && row[i].ran[k][0]; k++)
 			times_ran(&t, &(struct ran){row[i].ran[k][0],
 						    {row[i].ran[k][1], row[i].ran[k][2]},
