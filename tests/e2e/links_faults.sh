@@ -38,6 +38,12 @@ ok "generated = 1: one kernel" test "$(compiled)" -le 1
 AUTOFUSE=0 run --mode plain "${warm[@]}"
 ok "AUTOFUSE=0: same memory" same "$plain" "$got"
 
+# What moves values within a row, in place, holds the row at once: this one is too long for that.
+AUTOFUSE_CACHE=$AF_TMP/swap run_until_fused --mode swap
+ok "a row too long to be held: same memory" same "$plain" "$got"
+ok "a row too long to be held: no-kernel" bigger "$(chains rejected/no-kernel)" 0
+ok "a row too long to be held: what is before it fuses" bigger "$(chains fused)" 10
+
 # What can be wrong with compiler and cache.
 AUTOFUSE_NVRTC=$AF_TMP/nowhere AUTOFUSE_CACHE=$AF_TMP/none run --mode plain "${cold[@]}"
 ok "no compiler: same memory, nothing fused" same "$plain 0" "$got $(chains fused)"
