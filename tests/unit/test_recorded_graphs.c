@@ -4,7 +4,7 @@
  * order that its edges allow, without the stores that are proven dead. Every byte of memory must be
  * the same in the end, and so must be what each node reads that is left alone.
  */
-#include "tests/unit/recorded_run.h"
+#include "tests/unit/recorded_move.h"
 
 #include "matcher/graph_rewire.h"
 
@@ -156,80 +156,17 @@ static void test_graphs(void **arg)
 	graph("hf_llama4_bf16_decode_b32_graph.jsonl.gz", false, 20, 60);
 }
 
-/* Does every node still do what it did, on memory that is there? */
-static bool still_runs(const bool *row)
-{
-	for (unsigned i = 0; i < nnode; i++) {
-		for (unsigned k = 0; has_op(&node[i]) && k < node[i].op.noperand; k++) {
-			const struct operand *o = &node[i].op.operand[k];
-			const struct range r = operand_range(o);
-			bool inside = !is_there(o);
-
-			for (unsigned a = 0; a < narea && !inside; a++) {
-				const uint64_t lo = (uint64_t)(uintptr_t)arena + area[a].at;
-
-				inside = r.lo >= lo &&
-					 r.hi <= lo + area[a].range.hi - area[a].range.lo;
-			}
-			if (!inside)
-				return false;
-		}
-		if (row[i] && !runs_as_row(&node[i]))
-			return false;
-	}
-	return true;
-}
-
-static uint64_t any_address(void)
-{
-	for (;;) {
-		const struct op *op = &node[draw() % nnode].op;
-		const struct operand *o = &op->operand[draw() % OP_MAX_OPERANDS];
-
-		if (o < op->operand + op->noperand && is_there(o))
-			return o->addr;
-	}
-}
-
-/* What lay at one address lies at that of something else, or near it. */
-static void move_something(const bool *row)
-{
-	static struct graph_node before[NODES];
-	const uint64_t from = any_address(),
-		       to = any_address() + (draw() % 4 ? 0 : draw() % 64 * 64);
-
-	memcpy(before, node, nnode * sizeof(*node));
-	for (unsigned i = 0; i < nnode; i++)
-		for (unsigned k = 0; has_op(&node[i]) && k < node[i].op.noperand; k++)
-			if (node[i].op.operand[k].addr == from)
-				node[i].op.operand[k].addr = to;
-	if (!still_runs(row))
-		memcpy(node, before, nnode * sizeof(*node));
-}
-
 /* The same graph with memory laid out as chance has it. */
 static void test_other_memory(void **arg)
 {
-	static struct graph_node recorded[NODES];
-	static bool row[NODES];
-	const char *many = getenv("RECORDED_CASES");
 	unsigned groups = 0, stores = 0;
 	struct dag d;
 	struct trace *t = read_graph("hf_llama_bf16_decode_b1_graph.jsonl.gz", &d);
 
 	assert_true(d.linear); /* all is in order, wherever it lies */
-	memcpy(recorded, node, nnode * sizeof(*node));
-	memcpy(row, as_row, sizeof(row));
-	for (unsigned i = 0; i < (many ? (unsigned)atoi(many) : 12); i++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "other memory, case %u", i);
-		seed = i;
-		memcpy(node, recorded, nnode * sizeof(*node));
-		for (uint64_t n = 1 + draw() % 8; n; n--)
-			move_something(row);
-		memcpy(as_row, row, sizeof(row));
-		run_both(name, &d, true);
+	move_keep();
+	for (unsigned i = 0; i < move_cases(12); i++) {
+		run_both(move_some(i), &d, true);
 		groups += ngroup;
 		stores += dropped;
 	}
