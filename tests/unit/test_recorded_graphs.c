@@ -149,11 +149,11 @@ static void graph(const char *name, bool all, unsigned least_groups, unsigned le
 
 static void test_graphs(void **arg)
 {
-	graph("hf_gpt2_bf16_graph.jsonl.gz", false, 11, 6);
-	graph("hf_llama_bf16_graph.jsonl.gz", false, 12, 20);
-	graph("hf_llama_bf16_decode_b1_graph.jsonl.gz", true, 12, 30);
-	graph("hf_llama_bf16_decode_b32_graph.jsonl.gz", false, 12, 30);
-	graph("hf_llama4_bf16_decode_b32_graph.jsonl.gz", false, 20, 60);
+	graph("hf_gpt2_bf16_graph.jsonl.gz", false, 8, 4);
+	graph("hf_llama_bf16_graph.jsonl.gz", false, 8, 12);
+	graph("hf_llama_bf16_decode_b1_graph.jsonl.gz", true, 8, 20);
+	graph("hf_llama_bf16_decode_b32_graph.jsonl.gz", false, 8, 20);
+	graph("hf_llama4_bf16_decode_b32_graph.jsonl.gz", false, 12, 40);
 }
 
 /* The same graph with memory laid out as chance has it. */

@@ -148,12 +148,12 @@ static void test_other_memory(void **arg)
 
 static void test_streams(void **arg)
 {
-	stream("hf_llama_bf16.jsonl.gz", 130, 387, 28);
-	stream("hf_llama_bf16_train.jsonl.gz", 60, 110, 5);
-	stream("hf_phi3_bf16.jsonl.gz", 20, 60, 5);
-	stream("hf_gpt2_bf16.jsonl.gz", 72, 217, 26);
-	stream("aten_ops_bfloat16.jsonl.gz", 0, 163, 14);
-	stream("llama3_cuda_fp32.jsonl.gz", 0, 600, 80);
+	stream("hf_llama_bf16.jsonl.gz", 130, 387, 15);
+	stream("hf_llama_bf16_train.jsonl.gz", 60, 110, 3);
+	stream("hf_phi3_bf16.jsonl.gz", 20, 60, 2);
+	stream("hf_gpt2_bf16.jsonl.gz", 72, 217, 15);
+	stream("aten_ops_bfloat16.jsonl.gz", 0, 163, 8);
+	stream("llama3_cuda_fp32.jsonl.gz", 0, 600, 40);
 }
 
 static const struct CMUnitTest tests[] = {
