@@ -26,3 +26,4 @@ gpu-check: $(if $(filter 1,$(NOBUILD)),,tests) ## correctness suite on a real GP
 bench: $(if $(filter 1,$(NOBUILD)),,tests) ## speed tables on a real GPU
 	@tests/gpu/bench $(O)
 	@tests/gpu/bench_graphs $(O)
+	@tests/gpu/bench_chain $(O) time

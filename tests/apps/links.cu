@@ -12,6 +12,7 @@
  *                 grow     as plain, and every other time a fourth step
  *                 across   as plain, but u lies across a, so that a's end changes
  *                 over     as across, and x is c
+ *                 swap     t = x * s; u = the halves of t, the other way round; x = x - u
  *   --n N         elements of each buffer (100,003)
  *   --repeat N    iterations (40)
  *   --pause US    microseconds between iterations, during which no call is made (0)
@@ -125,6 +126,15 @@ static void iteration(const struct options &o, struct work *w, int i)
 		links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
 		return;
 	}
+	if (is(o, "swap")) {
+		const int half = o.n / 2;
+
+		links_mul<<<grid, BLOCK, 0, w->stream>>>(t, p[X], p[S], 2 * half);
+		links_swap<<<grid, BLOCK, 0, w->stream>>>(u, t + half, t, half);
+		links_sub<<<grid, BLOCK, 0, w->stream>>>(p[X], p[X], u, 2 * half);
+		links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
+		return;
+	}
 	if (is(o, "free")) {
 		CHECK(cudaMallocAsync(&t, (size_t)o.n * sizeof(int), w->stream));
 		CHECK(cudaMallocAsync(&u, (size_t)o.n * sizeof(int), w->stream));
@@ -181,9 +191,9 @@ static void run(const struct options *o, struct work *w)
 static void usage()
 {
 	fprintf(stderr,
-		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow|across|over]\n"
-		"             [--n N] [--repeat N] [--pause US] [--between US] [--wait] [--threads "
-		"N]\n");
+		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow|across|over|"
+		"swap]\n             [--n N] [--repeat N] [--pause US] [--between US] [--wait] "
+		"[--threads N]\n");
 	exit(2);
 }
 

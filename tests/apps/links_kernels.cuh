@@ -47,6 +47,13 @@ __global__ void links_round(__nv_bfloat16 *out, const float *x, int n)
 		out[place()] = __float2bfloat16(x[place()]);
 }
 
+/* front and back have n elements each; in out they follow each other. */
+__global__ void links_swap(int *out, const int *back, const int *front, int n)
+{
+	if (place() < 2 * n)
+		out[place()] = place() < n ? back[place()] : front[place() - n];
+}
+
 /* Nobody knows what this does. */
 __global__ void links_stranger(int *x)
 {

@@ -1,29 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # (a + b) * s + c in floats, in CUDA graphs: a probe finds out how each kernel computes, then the chain is one kernel.
-. "$(dirname "$0")/lib.sh"
-export AUTOFUSE_SUMMARY=no AUTOFUSE_GRAPHS=on AUTOFUSE_CONFIG=$AF_TESTS/apps/graph_chain.ini
-[ "$AF_BACKEND" = soft ] && export AUTOFUSE_NVRTC=$AF_BUILD/softgpu
-report=$AF_TMP/report app=$APPS/graph_chain launches=300
-first() { field "$report" "graphs/execs/0/$1"; }
-run() { AUTOFUSE_REPORT=$report shim "$app" "$@" >"$AF_TMP/got"; }
-alike() { # what the program gave under the shim, and without
-	"$app" "$@" | cmp -s - "$AF_TMP/got"
-}
-learns() { # GROUPS STORES ARGUMENTS...
-	local i groups=$1 stores=$2
-	shift 2
-	for ((i = 0; i < 40; i++)); do
-		run "$@" && alike "$@" || return
-		[ "$(first groups) $(first stores_dropped)" = "$groups $stores" ] && return
-		probes_over
-		sleep 0.3
-	done
-	echo "# $(first groups) groups, $(first stores_dropped) stores: $(first rejected)"
-	return 1
-}
+. "$(dirname "$0")/lib_graph_chain.sh"
 for type in float scale; do
-	ok "$type: learns to fuse, without what nobody sees" learns 1 2 capture $type $launches
+	ok "$type: learns to fuse, without what nobody sees" chain_learns 1 2 capture $type $launches
 	for habit in explicit update params; do
 		AUTOFUSE_GRAPHS=always AUTOFUSE_VERIFY=off run $habit $type $launches
 		ok "$type, $habit: same memory after every launch" alike $habit $type $launches
@@ -37,7 +17,7 @@ for type in float scale; do
 done
 # Wrong evidence, as if a probe had been fooled: a check inside the graph finds out.
 export AUTOFUSE_CACHE=$AF_TMP/forged
-ok "numbers near zero: learns to fuse" learns 1 2 capture tiny $launches
+ok "numbers near zero: learns to fuse" chain_learns 1 2 capture tiny $launches
 ok "one verdict is forged" same 1 "$("$APPS/cache_forge" "$AUTOFUSE_CACHE" plain+plain ftz+plain)"
 for ((i = 0; i < 20; i++)); do # the other kernel is compiled meanwhile
 	AUTOFUSE_PROBE=no run capture tiny $launches 2>/dev/null && alike capture tiny $launches || break

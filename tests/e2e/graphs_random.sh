@@ -47,6 +47,11 @@ attributes_learned() {
 ok "an attribute of a launch or of a node: its group is left alone" attributes_learned
 ok "attributes: same memory" cmp -s <("$app" attributes) "$AF_TMP/got"
 ok "attributes: the reason" bigger "$(grep -o '"reason": "attributes"' "$report" | wc -l)" 1
+if [ "$AF_BACKEND" = soft ]; then # the program's own comes first
+	got=$(SOFTGPU_FAIL=cuGraphInstantiateWithFlags:2:1 AUTOFUSE_REPORT=$report shim "$app" threads 60)
+	ok "the driver takes no other graph: same memory" same "$("$app" threads 60)" "$got"
+	ok "the driver takes no other graph: refused" same refused "$(graph execs/0/left_alone)"
+fi
 # What is overwritten unread is not stored; an edit of what that rests on brings it back.
 dead_learned() {
 	local i
@@ -105,6 +110,7 @@ differ() { # ARGUMENTS: the same answers and memory with the shim as without?
 }
 ok "$cases random graphs: memory and answers are the same" differ 0 $cases $pause
 ok "and many launches were fused" bigger "$(graph launches/fused)" $((cases / 2))
+ok "those that another kind of graph went into are left alone" has "$(cat "$report")" '"left_alone": "edited"'
 ok "and many stores left out" bigger "$(graph stores_dropped)" $((cases / 10))
 echo "# $(graph stores_dropped) stores, $(graph bytes_dropped) bytes"
 if [ "$AF_BACKEND" = soft ]; then

@@ -2,29 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Chains on streams: kernels are generated and compiled while the program runs, checked on its data, fused, kept
 # for the next run. The steps of `links` can be computed in one way only, so nothing has to be probed.
-. "$(dirname "$0")/lib.sh"
-export AUTOFUSE_CONFIG=$AF_TESTS/apps/links.ini AUTOFUSE_SUMMARY=no
-[ "$AF_BACKEND" != soft ] || export AUTOFUSE_NVRTC=$AF_BUILD/softgpu
-app=$APPS/links
-report=$AF_TMP/report
-cold=(--repeat 150 --pause 20000 --wait --n 20003) warm=(--repeat 300 --pause 1000 --wait --n 20003)
-
-run() { # ARGS...: sets plain, got, log
-	plain=$("$app" "$@" --pause 0 2>&1)
-	got=$(AUTOFUSE_REPORT=$report AUTOFUSE_LOG=debug shim "$app" "$@" 2>"$AF_TMP/log")
-	log=$(cat "$AF_TMP/log")
-}
-chains() { field "$report" "patterns/chain/$1"; }
-compiled() { grep -c 'of image compiled' <<<"$log"; }
-# Longer and longer, until the compiler is through before the program is.
-run_until_fused() { # ARGS...
-	local repeat
-	for repeat in 150 600 2400; do
-		run "$@" "${cold[@]}" --repeat $repeat
-		[ "$(chains fused)" -le 10 ] || return
-		rm -rf "$AUTOFUSE_CACHE"
-	done
-}
+. "$(dirname "$0")/lib_links.sh"
 
 for mode in plain inplace rows types free; do
 	rm -rf "$AUTOFUSE_CACHE"

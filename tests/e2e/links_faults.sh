@@ -1,29 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Chains that are switched off, and what can be wrong with compiler, driver and cache.
-. "$(dirname "$0")/lib.sh"
-export AUTOFUSE_CONFIG=$AF_TESTS/apps/links.ini AUTOFUSE_SUMMARY=no
-[ "$AF_BACKEND" != soft ] || export AUTOFUSE_NVRTC=$AF_BUILD/softgpu
-app=$APPS/links
-report=$AF_TMP/report
-cold=(--repeat 150 --pause 20000 --wait --n 20003) warm=(--repeat 300 --pause 1000 --wait --n 20003)
-
-run() { # ARGS...: sets plain, got, log
-	plain=$("$app" "$@" --pause 0 2>&1)
-	got=$(AUTOFUSE_REPORT=$report AUTOFUSE_LOG=debug shim "$app" "$@" 2>"$AF_TMP/log")
-	log=$(cat "$AF_TMP/log")
-}
-chains() { field "$report" "patterns/chain/$1"; }
-compiled() { grep -c 'of image compiled' <<<"$log"; }
-# Longer and longer, until the compiler is through before the program is.
-run_until_fused() { # ARGS...
-	local repeat
-	for repeat in 150 600 2400; do
-		run "$@" "${cold[@]}" --repeat $repeat
-		[ "$(chains fused)" -le 10 ] || return
-		rm -rf "$AUTOFUSE_CACHE"
-	done
-}
+. "$(dirname "$0")/lib_links.sh"
 
 run_until_fused --mode plain
 ok "fused" bigger "$(chains fused)" 10
@@ -37,6 +15,12 @@ ok "generated = 1: same memory" same "$plain" "$got"
 ok "generated = 1: one kernel" test "$(compiled)" -le 1
 AUTOFUSE=0 run --mode plain "${warm[@]}"
 ok "AUTOFUSE=0: same memory" same "$plain" "$got"
+
+# What moves values within a row, in place, holds the row at once: this one is too long for that.
+AUTOFUSE_CACHE=$AF_TMP/swap run_until_fused --mode swap
+ok "a row too long to be held: same memory" same "$plain" "$got"
+ok "a row too long to be held: no-kernel" bigger "$(chains rejected/no-kernel)" 0
+ok "a row too long to be held: what is before it fuses" bigger "$(chains fused)" 10
 
 # What can be wrong with compiler and cache.
 AUTOFUSE_NVRTC=$AF_TMP/nowhere AUTOFUSE_CACHE=$AF_TMP/none run --mode plain "${cold[@]}"

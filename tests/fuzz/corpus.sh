@@ -26,6 +26,11 @@ eps = 1e-5
 EOF
 for t in tests/data/*.jsonl.gz; do
 	gzip -dc "$t" | awk '!/"k":"a"/ && n++ < 24 || /"k":"a"/ && m++ < 6' >"$out/plan/$(basename "$t" .gz)"
+	# The first nodes of a graph, in a line.
+	gzip -dc "$t" | awk '/"k":"inst"/ { on = 1; print } on && /"k":"n/ && n < 32 { n++; print }
+		END { for (i = 1; i < n; i++) printf "{\"k\":\"edge\",\"a\":%d,\"b\":%d,\"ty\":0,\"port\":0}\n", i - 1, i }' \
+		>"$out/plan/nodes-$(basename "$t" .gz)"
+	[ -s "$out/plan/nodes-$(basename "$t" .gz)" ] || rm "$out/plan/nodes-$(basename "$t" .gz)"
 	head -n 4 "$out/plan/$(basename "$t" .gz)" | gzip -n >"$out/plan/$(basename "$t")"
 done
 cat >"$out/plan/recording.jsonl" <<'EOF'

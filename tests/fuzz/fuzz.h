@@ -14,6 +14,12 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* libFuzzer calls it where a target has one, main.c for half of its changes. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+	__attribute__((weak));
+/* One change to a file of lines (lines.c); the size afterwards, at most room. */
+size_t fuzz_lines(uint8_t *data, size_t size, size_t room, unsigned seed);
+
 /* A path under which a reader of files finds these bytes; good until the next call. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 /* Where output goes that nobody reads. */

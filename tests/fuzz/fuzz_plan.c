@@ -34,3 +34,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	plan_file(path, true, PLAN_LARGER, on, STORES_ASSUME_DEAD, fuzz_sink());
 	return 0;
 }
+
+/* Only libFuzzer has it. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room) __attribute__((weak));
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+	if (LLVMFuzzerMutate && seed % 8 == 0)
+		return LLVMFuzzerMutate(data, size, room);
+	for (unsigned n = 1 + seed % 4; n; n--, seed = seed * 1103515245u + 12345u)
+		size = fuzz_lines(data, size, room, seed);
+	return size;
+}

@@ -158,7 +158,11 @@ int main(int argc, char **argv)
 		input_size = seed[from].size;
 		memcpy(input, seed[from].data, input_size);
 		for (uint64_t n = done < nseed ? 0 : 1 + rnd(8); n && input_size; n--)
-			change();
+			if (LLVMFuzzerCustomMutator && rnd(2))
+				input_size = LLVMFuzzerCustomMutator(input, input_size, SIZE_MAX_,
+								     (unsigned)rnd(UINT32_MAX));
+			else
+				change();
 		alarm(HANG_S); /* a hang is a finding: SIGALRM ends the process */
 		LLVMFuzzerTestOneInput(input, input_size);
 	}

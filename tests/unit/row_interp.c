@@ -443,6 +443,7 @@ bool row_interp(const struct row *r, uint64_t seed)
 {
 	const int64_t rows = row_rows(r), piece = 1 + (int64_t)(seed >> 8) % 7;
 	const size_t n = (size_t)(r->cols * (r->nstmt + 1));
+	const bool elementwise = row_is_elementwise(r);
 	struct run u = {.r = r};
 
 	u.value = calloc(n, sizeof(*u.value));
@@ -455,7 +456,7 @@ bool row_interp(const struct row *r, uint64_t seed)
 		u.row = rest = seed & 1 ? rows - 1 - row : row;
 		for (unsigned d = r->ndim; d-- > 0; rest /= r->size[d])
 			u.index[d] = rest % r->size[d];
-		if (!row_is_elementwise(r)) {
+		if (!elementwise) {
 			columns(&u, 0, r->cols);
 			continue;
 		}

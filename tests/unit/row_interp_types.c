@@ -10,19 +10,10 @@ struct form {
 	bool finite;            /* e4m3: no infinities, one NaN pattern */
 };
 
-static struct form form_of(enum dtype t)
-{
-	switch (t) {
-	case DT_f16:
-		return (struct form){5, 10, false};
-	case DT_bf16:
-		return (struct form){8, 7, false};
-	case DT_e4m3:
-		return (struct form){4, 3, true};
-	default:
-		return (struct form){5, 2, false};
-	}
-}
+static const struct form form_of[DT_COUNT] = {[DT_f16] = {5, 10, false},
+					      [DT_bf16] = {8, 7, false},
+					      [DT_e4m3] = {4, 3, true},
+					      [DT_e5m2] = {5, 2, false}};
 
 float interp_f32(uint64_t bits)
 {
@@ -64,18 +55,22 @@ bool interp_is_small(enum dtype t)
 
 double row_interp_number(enum dtype t, uint64_t bits)
 {
-	const struct form f = form_of(t);
-	const int bias = (1 << (f.exponent - 1)) - 1, most = (1 << f.exponent) - 1;
-	const int e = (int)(bits >> f.mantissa) & most;
-	const int m = (int)bits & ((1 << f.mantissa) - 1);
-	const double sign = bits >> (f.exponent + f.mantissa) & 1 ? -1 : 1;
+	struct form f;
+	int bias, most, e, m;
+	double sign;
 
-	if (t == DT_f32)
-		return interp_f32(bits);
+	if (t == DT_f32 || t == DT_bf16) /* the upper half of one */
+		return interp_f32(t == DT_f32 ? bits : bits << 16);
 	if (t == DT_f64)
 		return interp_f64(bits);
 	if (!interp_is_small(t))
 		return (double)interp_integer(t, bits);
+	f = form_of[t];
+	bias = (1 << (f.exponent - 1)) - 1;
+	most = (1 << f.exponent) - 1;
+	e = (int)(bits >> f.mantissa) & most;
+	m = (int)bits & ((1 << f.mantissa) - 1);
+	sign = bits >> (f.exponent + f.mantissa) & 1 ? -1 : 1;
 	if (f.finite ? e == most && m == (1 << f.mantissa) - 1 : e == most && m)
 		return NAN;
 	if (!f.finite && e == most)
@@ -85,9 +80,8 @@ double row_interp_number(enum dtype t, uint64_t bits)
 	return sign * ldexp(m + (1 << f.mantissa), e - bias - f.mantissa);
 }
 
-uint64_t row_interp_round(enum dtype t, float v)
+static uint64_t round_to(enum dtype t, const struct form f, float v)
 {
-	const struct form f = form_of(t);
 	const int bias = (1 << (f.exponent - 1)) - 1, most = (1 << f.exponent) - 1;
 	const uint64_t sign = (uint64_t)(signbit(v) != 0) << (f.exponent + f.mantissa);
 	const bool saturates = t == DT_e4m3 || t == DT_e5m2;
@@ -96,8 +90,6 @@ uint64_t row_interp_round(enum dtype t, float v)
 	double a = fabs((double)v), unit;
 	int e;
 
-	if (t == DT_f32)
-		return interp_f32_bits(v);
 	if (isnan(v)) /* the one NaN that conversions give */
 		return t == DT_e5m2 || t == DT_e4m3 ? 0x7f : t == DT_f16 ? 0x7fff : 0x7fff;
 	if (isinf(v))
@@ -117,6 +109,11 @@ uint64_t row_interp_round(enum dtype t, float v)
 	if (a < (double)(1 << f.mantissa))
 		return sign | (uint64_t)a;
 	return sign | (uint64_t)(e + bias) << f.mantissa | ((uint64_t)a - (1u << f.mantissa));
+}
+
+uint64_t row_interp_round(enum dtype t, float v)
+{
+	return t == DT_f32 ? interp_f32_bits(v) : round_to(t, form_of[t], v);
 }
 
 int64_t interp_integer(enum dtype t, uint64_t bits)

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+test_recorded_graphs_SRC := tests/unit/row_interp.c tests/unit/row_interp_sum.c tests/unit/row_interp_types.c \
+	tools/trace.c tools/trace_line.c tools/trace_times.c tools/trace_kernels.c
+test_recorded_graphs_LIBS := -ljansson -lz
