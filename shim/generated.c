@@ -39,6 +39,7 @@ struct generated {
 	struct image_for is;
 	char name[64], why[256];
 	int state; /* of the image: enum generated_state, atomic */
+	unsigned wanted; /* times it was asked for while it is made; racy */
 	void *bytes;
 	struct gen_recipe recipe;
 	struct loaded *loaded;
@@ -73,7 +74,7 @@ static void fail(struct generated *i, const char *why)
 	verdict_news();
 }
 
-/* On the thread autofuse-build. */
+/* On a thread autofuse-build. */
 static void compiled(void *arg, const struct compile_answer *a)
 {
 	struct generated *i = arg;
@@ -90,8 +91,11 @@ static void compiled(void *arg, const struct compile_answer *a)
 /* Lock held. False: it is not going to be. */
 static bool begin(struct generated *i, const struct row *r, const struct ours *o)
 {
-	struct compile_want want = {
-		.name = i->name, .cc = (unsigned)o->cc, .done = compiled, .arg = i};
+	struct compile_want want = {.name = i->name,
+				    .cc = (unsigned)o->cc,
+				    .weight = &i->wanted,
+				    .done = compiled,
+				    .arg = i};
 
 	if (gen_prepare(r, &o->limits, &i->recipe) || !(want.text = gen_text(r, &o->limits)))
 		return false;
@@ -223,8 +227,10 @@ enum generated_state generated_state(struct generated *i, const struct ours *o)
 	int state = __atomic_load_n(&i->state, __ATOMIC_ACQUIRE);
 	const struct loaded *l;
 
-	if (state != GENERATED_READY)
+	if (state != GENERATED_READY) {
+		i->wanted++;
 		return (enum generated_state)state;
+	}
 	l = find(i, o);
 	state = l ? __atomic_load_n(&l->state, __ATOMIC_ACQUIRE) : GENERATED_MAKING;
 	if (state == GENERATED_MAKING && !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))

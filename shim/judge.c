@@ -90,6 +90,7 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 			return (*v)->why;
 		break;
 	case VERDICT_PROBING:
+		(*v)->wanted++;
 		return REASON_NO_VERDICT;
 	case VERDICT_REJECTED:
 		return (*v)->why;

@@ -106,6 +106,7 @@ static bool members(struct probe *p)
 	for (unsigned i = 0; ok && i < p->nmember; i++)
 		ok = member(p, i, q);
 	free(q);
+	probe_lap("the members");
 	return ok;
 }
 
@@ -177,18 +178,36 @@ static bool say(struct probe *p, struct row *r)
 	return !why || probe_fail(p, why, "the members do not form one row program");
 }
 
+/* The module of the program's kernels, unless it is there. */
+static bool chain_module(struct probe *p, const struct row *r)
+{
+	struct probe_tools *t = p->tools;
+	char *text;
+	bool ok;
+
+	if (t->module && t->hash == row_hash(r))
+		return true;
+	if (t->module)
+		p->cu.cuModuleUnload(t->module);
+	t->module = NULL;
+	text = gen_text(r, &p->limits);
+	ok = text ? probe_compile(p, p->asked.pattern->name, text, &t->module)
+		  : probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	free(text);
+	t->hash = row_hash(r);
+	return ok;
+}
+
 bool probe_chain_build(struct probe *p)
 {
 	struct probe_tools *t = p->tools;
 	struct row *r = malloc(sizeof(*r));
 	const char *cannot = NULL;
-	char *text = NULL;
 	bool ok = r && say(p, r);
 
 	if (ok && (cannot = gen_cannot(r, &p->limits)))
 		ok = probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
-	ok = ok && (text = gen_text(r, &p->limits)) && !gen_launch(r, &p->limits, &t->launch) &&
-	     probe_compile(p, p->asked.pattern->name, text, &t->module) &&
+	ok = ok && !gen_launch(r, &p->limits, &t->launch) && chain_module(p, r) &&
 	     probe_ok(p, p->cu.cuModuleGetFunction(&t->function, t->module, t->launch.kernel),
 		      t->launch.kernel) &&
 	     probe_ok(p,
@@ -196,7 +215,6 @@ bool probe_chain_build(struct probe *p)
 					       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 					       (int)p->limits.max_shmem),
 		      t->launch.kernel);
-	free(text);
 	free(r);
 	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
 }
@@ -215,7 +233,12 @@ bool probe_chain_launch(struct probe *p)
 
 static bool together(struct probe *p)
 {
-	return probe_chain_build(p) && probe_chain_confirm(p);
+	bool ok = probe_chain_build(p);
+
+	probe_lap("the chain's kernel");
+	ok = ok && probe_chain_confirm(p);
+	probe_lap("the chain in the members' place");
+	return ok;
 }
 
 void probe_chain(struct probe *p)
@@ -224,5 +247,6 @@ void probe_chain(struct probe *p)
 	    at_some_size(p, together)) {
 		p->proven_rows = p->group.rows;
 		probe_time(p);
+		probe_lap("which is faster");
 	}
 }

@@ -18,6 +18,9 @@ static bool load(struct probe *p, const struct row *r)
 
 	if (cannot)
 		return probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
+	if (t->module)
+		p->cu.cuModuleUnload(t->module);
+	t->module = NULL;
 	text = gen_text(r, &p->limits);
 	ok = text && probe_compile(p, p->asked.pattern->name, text, &t->module);
 	free(text);
