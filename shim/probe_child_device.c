@@ -173,7 +173,10 @@ static void let_go(struct probe *p)
 		free(p->member[i].kernel.param);
 	}
 	free(t->places);
-	*t = (struct probe_tools){.nvrtc = t->nvrtc, .eval = t->eval, .floats = t->floats};
+	*t = (struct probe_tools){.nvrtc = t->nvrtc,
+				  .eval = t->eval,
+				  .floats = t->floats,
+				  .eval_made = t->eval_made};
 }
 
 bool probe_device_next(struct probe *p)

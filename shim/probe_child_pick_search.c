@@ -255,6 +255,13 @@ static bool choose(struct hunt *h)
 	return probe_fail(p, REASON_NOT_EXACT, "%s gives the same bytes, but is not allowed", name);
 }
 
+static bool search(struct hunt *h)
+{
+	h->n = 0;
+	h->table = false;
+	return row_pick_reduces(h->s.op) ? along_rows(h) : elements(h);
+}
+
 bool pick_search(struct probe *p)
 {
 	struct hunt h = {.p = p, .pair = malloc(PAIRS_MAX * sizeof(*h.pair))};
@@ -272,8 +279,8 @@ bool pick_search(struct probe *p)
 		h.n = 1;
 		h.pair[0] = 0;
 	} else if (ok) {
-		ok = pick_bench_open(p, &h.b, &h.s) &&
-		     (row_pick_reduces(h.s.op) ? along_rows(&h) : elements(&h));
+		ok = pick_bench_open(p, &h.b, &h.s) && search(&h) &&
+		     (h.n || !pick_bench_made(p) || search(&h));
 		pick_bench_close(p, &h.b);
 	}
 	ok = ok && choose(&h);

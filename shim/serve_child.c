@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { NICE = 5 };
+enum { NICE = 2 };
 
 int serve_begin(int out)
 {
