@@ -2,7 +2,8 @@
 /*
  * Row programs run as data. Where thousands of programs are to be compared with one kernel, each
  * for a few rows, compiling them would take longest: one kernel goes through any of them, statement
- * by statement, with the arithmetic of generated kernels (fused/gen_types.cuh). It stores nothing: it counts the elements that differ from what lies in memory.
+ * by statement, with the arithmetic of generated kernels (fused/gen_types.cuh). It stores nothing:
+ * it counts the elements that differ from what lies in memory.
  */
 #ifndef AF_FUSED_GEN_EVAL_H
 #define AF_FUSED_GEN_EVAL_H

@@ -38,9 +38,9 @@ struct compile_answer {
 };
 
 struct compile_want {
-	const char *name; /* for people: the program's, as reports have it */
-	char *text;       /* malloc'ed; taken over if compile_start answers 0 */
-	unsigned cc;      /* compute capability * 10 of the device */
+	const char *name;       /* for people: the program's, as reports have it */
+	char *text;             /* malloc'ed; taken over if compile_start answers 0 */
+	unsigned cc;            /* compute capability * 10 of the device */
 	const unsigned *weight; /* of the job (worker.h) */
 	/* Called once, on a thread `autofuse-build`, with no lock held. */
 	void (*done)(void *arg, const struct compile_answer *a);

@@ -158,8 +158,8 @@ static void read_answer(char *why, int status, int fd, struct compile_answer *a,
 		snprintf(why, ANSWER_MAX,
 			 status == SERVE_FAILED ? "the compiler's process could not be started"
 			 : status == SERVE_LATE ? "the compiler took too long"
-			 : WIFSIGNALED(status) ? "the compiler died by signal %d"
-					       : "the compiler ended with status %d and no image",
+			 : WIFSIGNALED(status)  ? "the compiler died by signal %d"
+						: "the compiler ended with status %d and no image",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	}
 }
@@ -169,8 +169,7 @@ static void make(const struct job *j, const struct places *p, uint64_t search, u
 		 struct compile_answer *a, char *why, bool *none)
 {
 	int fd = (int)syscall(SYS_memfd_create, "autofuse-image", 1u /* MFD_CLOEXEC */);
-	struct serve_request r = {
-		.kind = SERVE_COMPILE, .fd = &fd, .nfd = 1, .seconds = SECONDS};
+	struct serve_request r = {.kind = SERVE_COMPILE, .fd = &fd, .nfd = 1, .seconds = SECONDS};
 	char path[4096], *text = request(j, p, search, driver, &r.bytes);
 
 	if (fd < 0 || !text || child_command(path, sizeof(path))) {
@@ -244,7 +243,7 @@ static void run(struct worker_job *wj)
 	if (a.how == COMPILE_NONE) {
 		free(a.image);
 		a.image = NULL;
-		a.why = why[0]                                       ? why
+		a.why = why[0]                                        ? why
 			: __atomic_load_n(&gave_up, __ATOMIC_ACQUIRE) ? given_up
 								      : "out of memory";
 	} else {

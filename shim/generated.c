@@ -38,7 +38,7 @@ struct image_for { /* no padding: it is hashed as it lies */
 struct generated {
 	struct image_for is;
 	char name[64], why[256];
-	int state; /* of the image: enum generated_state, atomic */
+	int state;       /* of the image: enum generated_state, atomic */
 	unsigned wanted; /* times it was asked for while it is made; racy */
 	void *bytes;
 	struct gen_recipe recipe;

@@ -7,6 +7,7 @@
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
+#include "shim/serve.h"
 #include "shim/standin_pattern.h"
 
 /* The kernels of a chain whose picks are settled. They come from other threads, later. */
@@ -62,6 +63,10 @@ static void begin(const struct group *g, const struct ours *o, struct verdict *v
 			verdict_planned(v, g);
 	} else if (process.config.opt.probe) {
 		verdict_probe(v, g, o);
+		/* Should the probe agree, its kernel is what the planner thinks it is: compiled
+		 * meanwhile, where there are processors for it. */
+		if (v->known && verdict_state(v) == VERDICT_PROBING && serve_children() > 1)
+			generated_get(g->row, o, g->pattern->name);
 	}
 }
 

@@ -20,7 +20,7 @@ struct probe_tools {
 	uint64_t image_bytes; /* that the images on disk may take */
 	struct nvrtc *nvrtc;
 	CUfunction eval, floats;
-	bool eval_made; /* by NVRTC, not with the command */
+	bool eval_made;     /* by NVRTC, not with the command */
 	struct fields hint; /* a norm's spelling that rows of 16 bits shall be hard for */
 	/* The chain with its picks, or the winner, where the arena has its operands. */
 	CUmodule module;

@@ -148,8 +148,7 @@ bool probe_launch(struct probe *p, const struct fused_launch *l)
 
 static void unmap(const struct probe_image *img)
 {
-	const uintptr_t at = (uintptr_t)img->bytes,
-			skip = at % (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t at = (uintptr_t)img->bytes, skip = at % (uintptr_t)sysconf(_SC_PAGESIZE);
 
 	if (img->bytes)
 		munmap((void *)(at - skip), img->size + skip);
@@ -173,10 +172,8 @@ static void let_go(struct probe *p)
 		free(p->member[i].kernel.param);
 	}
 	free(t->places);
-	*t = (struct probe_tools){.nvrtc = t->nvrtc,
-				  .eval = t->eval,
-				  .floats = t->floats,
-				  .eval_made = t->eval_made};
+	*t = (struct probe_tools){
+		.nvrtc = t->nvrtc, .eval = t->eval, .floats = t->floats, .eval_made = t->eval_made};
 }
 
 bool probe_device_next(struct probe *p)

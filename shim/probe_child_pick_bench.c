@@ -27,7 +27,8 @@ static CUresult eval_functions(struct probe *p, CUmodule module)
 	return rc ? rc : p->cu.cuModuleGetFunction(&p->tools->floats, module, EVAL_FLOATS);
 }
 
-/* By the compiler that the program's kernels are made with: that takes seconds, once for a cache. */
+/* By the compiler that the program's kernels are made with: that takes seconds, once for a cache.
+ */
 static bool make_eval(struct probe *p)
 {
 	char *text = eval_text();

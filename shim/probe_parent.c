@@ -47,8 +47,8 @@ static void take_answer(struct verdict *v, char *answer, int status)
 		snprintf(text, sizeof(text),
 			 status == SERVE_FAILED ? "the probe could not be started"
 			 : status == SERVE_LATE ? "the probe took too long"
-			 : WIFSIGNALED(status) ? "the probe died by signal %d"
-					       : "the probe ended with status %d and no answer",
+			 : WIFSIGNALED(status)  ? "the probe died by signal %d"
+						: "the probe ended with status %d and no answer",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 		verdict_reject(v, REASON_NO_VERDICT, text, false);
 		return;

@@ -29,9 +29,8 @@ static struct {
 unsigned serve_children(void)
 {
 	cpu_set_t mine;
-	unsigned n = sched_getaffinity(0, sizeof(mine), &mine)
-			     ? 0
-			     : (unsigned)CPU_COUNT(&mine) / PART;
+	unsigned n =
+		sched_getaffinity(0, sizeof(mine), &mine) ? 0 : (unsigned)CPU_COUNT(&mine) / PART;
 
 	return n < 1 ? 1 : n > MOST ? MOST : n;
 }

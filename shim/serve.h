@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child process that answers one request after the other: what it needs first (a CUDA context, the
- * compiler) is there for all of them. Whatever becomes of it costs no more than the request at
+ * A child process that answers one request after the other: what it needs first (a CUDA context,
+ * the compiler) is there for all of them. Whatever becomes of it costs no more than the request at
  * hand: the next one gets a new child, and what failed in a child that had answered others is asked
  * once more in a new one, so that nobody is judged by what others left behind.
  *

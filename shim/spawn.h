@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Starts path with argv[] and envp[]. io becomes its stdin and stdout; it has no other descriptor of
- * ours but stderr, which is the program's, or /dev/null where quiet. Its process id, or -1.
+ * Starts path with argv[] and envp[]. io becomes its stdin and stdout; it has no other descriptor
+ * of ours but stderr, which is the program's, or /dev/null where quiet. Its process id, or -1.
  */
 int spawn_start(const char *path, char *const argv[], char *const envp[], int io, bool quiet);
 /* Its wait status. It is given that long to end by itself, then killed. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Children that answer one request after the other, and the threads that ask them. The child is this
- * program again: what it does with a request is said in it.
+ * Children that answer one request after the other, and the threads that ask them. The child is
+ * this program again: what it does with a request is said in it.
  */
 #include "unit.h"
 
@@ -69,14 +69,15 @@ static bool fake(const struct serve_in *in, int out)
 		enter();
 	if (!strcmp(text, "print"))
 		puts("candidate of a library");
-	if (!strcmp(text, "file") && in->nfd == 2 && pread(in->fd[1], said, sizeof(said) - 1, 0) < 0)
+	if (!strcmp(text, "file") && in->nfd == 2 &&
+	    pread(in->fd[1], said, sizeof(said) - 1, 0) < 0)
 		said[0] = '\0';
 	if (!strcmp(text, "fail") || (!strcmp(text, "fail later") && in->asked > 1)) {
 		snprintf(line, sizeof(line), "reason no-verdict it failed\n");
 		more = false;
 	} else {
-		snprintf(line, sizeof(line), "candidate %d %u %zu %d %s\n", (int)getpid(), in->asked,
-			 in->bytes, getpriority(PRIO_PROCESS, 0), said);
+		snprintf(line, sizeof(line), "candidate %d %u %zu %d %s\n", (int)getpid(),
+			 in->asked, in->bytes, getpriority(PRIO_PROCESS, 0), said);
 	}
 	fflush(stdout);
 	serve_write(out, line, strlen(line));
@@ -207,12 +208,8 @@ static void descriptors(void **arg)
 {
 	FILE *f[2] = {tmpfile(), tmpfile()};
 	int fd[2] = {fileno(f[0]), fileno(f[1])};
-	struct serve_request r = {.kind = SERVE_PROBE,
-				  .text = "file",
-				  .bytes = 4,
-				  .seconds = 20,
-				  .fd = fd,
-				  .nfd = 2};
+	struct serve_request r = {
+		.kind = SERVE_PROBE, .text = "file", .bytes = 4, .seconds = 20, .fd = fd, .nfd = 2};
 
 	assert_int_equal(write(fd[1], "passed on", 9), 9);
 	for (int i = 0; i < 100; i++) { /* none of them stays */
