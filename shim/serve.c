@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +58,19 @@ static void leave_turn(enum serve_kind k)
 	pthread_mutex_unlock(&work.lock);
 }
 
+static uint64_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) || !S_ISSOCK(st.st_mode) ? 0 : st.st_ino;
+}
+
+/* Is the descriptor still the socket, and not something that the program opened in its place? */
+static bool intact(const struct serve *s)
+{
+	return s->inode && inode_of(s->fd) == s->inode;
+}
+
 static int start(struct serve *s, const struct serve_request *r)
 {
 	char path[4096], **env = child_environment();
@@ -69,6 +83,7 @@ static int start(struct serve *s, const struct serve_request *r)
 		s->pid = spawn_start(path, argv, env, pair[1], log_level < LOG_INFO);
 		close(pair[1]);
 		s->fd = pair[0];
+		s->inode = inode_of(s->fd);
 		s->device = r->device;
 		if (s->pid < 0)
 			close(s->fd);
@@ -87,7 +102,8 @@ static int end(struct serve *s, unsigned ms)
 {
 	int status;
 
-	close(s->fd);
+	if (intact(s))
+		close(s->fd);
 	status = spawn_reap(s->pid, ms);
 	memset(s, 0, sizeof(*s));
 	return status;
@@ -108,13 +124,15 @@ static long left_ms(const struct timespec *until)
 }
 
 /* 1: it can be read or written, 0: time is up, -1: an error. */
-static int ready(int fd, short what, const struct timespec *until)
+static int ready(const struct serve *s, short what, const struct timespec *until)
 {
 	for (;;) {
-		struct pollfd p = {fd, what, 0};
+		struct pollfd p = {s->fd, what, 0};
 		long ms = left_ms(until);
 		int n = ms > 0 ? poll(&p, 1, (int)ms) : 0;
 
+		if (n > 0 && !intact(s))
+			return -1;
 		if (n >= 0 || errno != EINTR)
 			return n;
 	}
@@ -143,7 +161,7 @@ static int put(struct serve *s, const struct serve_request *r, const struct time
 	while (part[0].iov_len + part[1].iov_len) {
 		ssize_t n;
 
-		if ((ok = ready(s->fd, POLLOUT, until)) <= 0)
+		if ((ok = ready(s, POLLOUT, until)) <= 0)
 			return ok;
 		n = sendmsg(s->fd, &m, MSG_NOSIGNAL);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -170,12 +188,14 @@ static int get(struct serve *s, const struct timespec *until, char *out, size_t 
 	char c;
 
 	out[0] = '\0';
+	if (!intact(s))
+		return -1;
 	for (;;) {
 		ssize_t n = read(s->fd, &c, 1);
 		int ok;
 
 		if (n < 0 && errno == EAGAIN) {
-			if ((ok = ready(s->fd, POLLIN, until)) <= 0)
+			if ((ok = ready(s, POLLIN, until)) <= 0)
 				return ok;
 			continue;
 		}

@@ -37,6 +37,7 @@ enum serve_kind {
 /* The child of one thread; zeroes: there is none. */
 struct serve {
 	int pid, fd;
+	uint64_t inode; /* of the socket: programs close descriptors that they never opened */
 	unsigned answered;
 	int device; /* that it has a context on */
 	bool over;  /* it has said that it ends */

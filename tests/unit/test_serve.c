@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "config/log.h"
@@ -234,6 +235,24 @@ static void other_device(void **arg)
 	assert_int_equal(nth, 1);
 }
 
+/* The program closes what it does not know, and opens something of its own there. */
+static void closed(void **arg)
+{
+	int pair[2], first;
+	char c;
+
+	assert_int_equal(ask("a"), 0);
+	first = pid;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	assert_int_equal(dup2(pair[0], to.fd), to.fd);
+	assert_int_equal(ask("a"), 0);
+	assert_int_not_equal(pid, first);
+	assert_int_equal(read(pair[1], &c, 1), -1); /* nothing came, and nobody closed it */
+	assert_int_equal(write(pair[1], "x", 1), 1);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void no_command(void **arg)
 {
 	char *command = process.config.opt.probe_command;
@@ -361,6 +380,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(hangs, nothing_left),
 		cmocka_unit_test_teardown(descriptors, nothing_left),
 		cmocka_unit_test_teardown(other_device, nothing_left),
+		cmocka_unit_test_teardown(closed, nothing_left),
 		cmocka_unit_test_teardown(no_command, nothing_left),
 		cmocka_unit_test(bound),
 		cmocka_unit_test(weights),
