@@ -18,6 +18,8 @@ enum {
 	FEW = 64,
 	ROUNDS = 32,
 	IDLE = 10,        /* rounds that told nothing apart: the inputs do not do it */
+	ENOUGH = 4096,    /* elements of a round; where there are less, there are more rounds, */
+	MORE_MOST = 32,   /* up to so many times */
 	TABLE_RUNS = 256, /* to go through all numbers of 16 bits */
 };
 
@@ -71,16 +73,19 @@ static bool ambiguous(const struct hunt *h, unsigned *other)
 
 static bool all_families(struct hunt *h)
 {
-	static const enum probe_family apart[] = {PROBE_FAMILY_wide,    PROBE_FAMILY_overflow,
-						  PROBE_FAMILY_exact,   PROBE_FAMILY_epsilon,
-						  PROBE_FAMILY_extreme, PROBE_FAMILY_tiny,
-						  PROBE_FAMILY_normal};
+	/* The last two matter where elements are few: one go has few NaNs or subnormals then. */
+	static const enum probe_family apart[] = {
+		PROBE_FAMILY_wide,    PROBE_FAMILY_overflow, PROBE_FAMILY_exact,
+		PROBE_FAMILY_epsilon, PROBE_FAMILY_extreme,  PROBE_FAMILY_tiny,
+		PROBE_FAMILY_normal,  PROBE_FAMILY_special,  PROBE_FAMILY_underflow};
+	const int64_t n = h->b.rows * h->b.cols, few = ENOUGH / (n < 1 ? 1 : n);
+	const unsigned more = few < 1 ? 1 : few > MORE_MOST ? MORE_MOST : (unsigned)few;
 	unsigned other, idle = 0;
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
 		if (!filter(h, (enum probe_family)f, 0))
 			return false;
-	for (unsigned i = 0; i < ROUNDS && idle < IDLE && ambiguous(h, &other); i++) {
+	for (unsigned i = 0; i < more * ROUNDS && idle < more * IDLE && ambiguous(h, &other); i++) {
 		unsigned before = h->n;
 
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
