@@ -39,10 +39,11 @@ unsigned serve_children(void)
 /* Children are niced, and still take memory, caches and the device's time from the program. */
 static void take_turn(enum serve_kind k)
 {
-	const unsigned most = serve_children();
+	const unsigned n = serve_children(), most = n < SERVE_KINDS ? SERVE_KINDS : n;
 
 	pthread_mutex_lock(&work.lock);
-	while (work.all >= most && work.busy[k])
+	/* There is always room for one of the other kind. */
+	while (work.all >= most || work.busy[k] >= most - (SERVE_KINDS - 1))
 		pthread_cond_wait(&work.less, &work.lock);
 	work.all++;
 	work.busy[k]++;
