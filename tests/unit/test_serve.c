@@ -335,12 +335,16 @@ static void bound(void **arg)
 	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
 }
 
+static bool begun, posted;
+
 static void run_noting(struct worker_job *job)
 {
 	struct one *o = (struct one *)job;
 
-	if (!o->number)
-		usleep(100000); /* the others come meanwhile */
+	/* The first one keeps the thread until the others are there. */
+	__atomic_store_n(&begun, true, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(&posted, __ATOMIC_SEQ_CST))
+		usleep(1000);
 	order[__atomic_fetch_add(&finished, 1, __ATOMIC_SEQ_CST)] = o->number;
 }
 
@@ -357,9 +361,10 @@ static void weights(void **arg)
 		job[i].weight = weight[i];
 		job[i].number = i;
 		assert_int_equal(worker_post(&single, &job[i].job), 0);
-		if (!i)
-			usleep(30000);
+		while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST))
+			usleep(1000);
 	}
+	__atomic_store_n(&posted, true, __ATOMIC_SEQ_CST);
 	assert_int_equal(finish(6), 6);
 	assert_memory_equal(order, want, sizeof(want));
 	finished = 0; /* and the list is whole again */
