@@ -39,7 +39,7 @@ struct generated {
 	struct image_for is;
 	char name[64], why[256];
 	int state;       /* of the image: enum generated_state, atomic */
-	unsigned wanted; /* times it was asked for while it is made; racy */
+	unsigned wanted; /* generated_met; atomic */
 	void *bytes;
 	struct gen_recipe recipe;
 	struct loaded *loaded;
@@ -125,6 +125,11 @@ struct generated *generated_get(const struct row *r, const struct ours *o, const
 	}
 	pthread_mutex_unlock(&all.lock);
 	return i;
+}
+
+void generated_met(struct generated *i)
+{
+	__atomic_fetch_add(&i->wanted, 1, __ATOMIC_RELAXED);
 }
 
 const char *generated_why(const struct generated *i)
@@ -227,10 +232,8 @@ enum generated_state generated_state(struct generated *i, const struct ours *o)
 	int state = __atomic_load_n(&i->state, __ATOMIC_ACQUIRE);
 	const struct loaded *l;
 
-	if (state != GENERATED_READY) {
-		i->wanted++;
+	if (state != GENERATED_READY)
 		return (enum generated_state)state;
-	}
 	l = find(i, o);
 	state = l ? __atomic_load_n(&l->state, __ATOMIC_ACQUIRE) : GENERATED_MAKING;
 	if (state == GENERATED_MAKING && !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))

@@ -19,6 +19,7 @@ static enum reason image(const struct group *g, const struct ours *o, struct ver
 		v->image = generated_get(&r, o, g->pattern->name);
 	switch (v->image ? generated_state(v->image, o) : GENERATED_FAILED) {
 	case GENERATED_MAKING:
+		generated_met(v->image);
 		return REASON_NO_VERDICT;
 	case GENERATED_FAILED:
 		verdict_reject(v, REASON_NOT_COMPILED,
@@ -95,7 +96,7 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 			return (*v)->why;
 		break;
 	case VERDICT_PROBING:
-		(*v)->wanted++;
+		__atomic_fetch_add(&(*v)->wanted, 1, __ATOMIC_RELAXED);
 		return REASON_NO_VERDICT;
 	case VERDICT_REJECTED:
 		return (*v)->why;
