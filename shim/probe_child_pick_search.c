@@ -19,7 +19,7 @@ enum {
 	ROUNDS = 32,
 	IDLE = 10,        /* rounds that told nothing apart: the inputs do not do it */
 	ENOUGH = 4096,    /* elements of a round; where there are less, there are more rounds, */
-	MORE_MOST = 32,   /* up to so many times */
+	MORE_MOST = 16,   /* up to so many times */
 	TABLE_RUNS = 256, /* to go through all numbers of 16 bits */
 };
 
@@ -79,7 +79,8 @@ static bool all_families(struct hunt *h)
 		PROBE_FAMILY_epsilon, PROBE_FAMILY_extreme,  PROBE_FAMILY_tiny,
 		PROBE_FAMILY_normal,  PROBE_FAMILY_special,  PROBE_FAMILY_underflow};
 	const int64_t n = h->b.rows * h->b.cols, few = ENOUGH / (n < 1 ? 1 : n);
-	const unsigned more = few < 1 ? 1 : few > MORE_MOST ? MORE_MOST : (unsigned)few;
+	const bool small = h->n <= FEW && !row_pick_reduces(h->s.op);
+	const unsigned more = few < 1 || !small ? 1 : few > MORE_MOST ? MORE_MOST : (unsigned)few;
 	unsigned other, idle = 0;
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)

@@ -102,8 +102,7 @@ struct checksum {
 	}
 	static void take(uint64_t *to, uint64_t word)
 	{
-		*to = (*to ^ word) * UINT64_C(1099511628211);
-		*to ^= *to >> 29;
+		*to = *to * UINT64_C(0x9e3779b97f4a7c15) + word;
 	}
 	/* Only the last piece may have another number of bytes than lanes go through. */
 	void add(const unsigned char *at, size_t bytes)
@@ -123,7 +122,7 @@ struct checksum {
 		uint64_t sum = LANES;
 
 		for (uint64_t l : lane)
-			take(&sum, l);
+			take(&sum, l ^ l >> 32);
 		return sum;
 	}
 };
