@@ -28,8 +28,8 @@ objs = $(patsubst %,$(O)/obj/%.o,$(basename $(1)))
 
 CONFIG_SRC := $(wildcard config/*.c)
 MATCHER_SRC := $(wildcard matcher/*.c)
-# What reads images needs libelf and decompressors: for the command, not for the library.
-IMAGE_SRC := fused/fatbin.c fused/cubin.c fused/cubin_info.c fused/ptx.c
+# What reads images needs libelf and decompressors: for the command, not for the library. So is what only probes run.
+IMAGE_SRC := fused/fatbin.c fused/cubin.c fused/cubin_info.c fused/ptx.c fused/eval_image.c
 FUSED_SRC := $(filter-out $(IMAGE_SRC),$(wildcard fused/*.c))
 SHIM_SRC := $(wildcard shim/*.c shim/*.S)
 TOOLS_SRC := $(wildcard tools/*.c)

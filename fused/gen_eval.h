@@ -2,8 +2,8 @@
 /*
  * Row programs run as data. Where thousands of programs are to be compared with one kernel, each
  * for a few rows, compiling them would take longest: one kernel goes through any of them, statement
- * by statement, with the arithmetic of generated kernels (fused/gen_types.cuh, compiled by the same
- * NVRTC). It stores nothing: it counts the elements that differ from what lies in memory.
+ * by statement, with the arithmetic of generated kernels (fused/gen_types.cuh). It stores nothing:
+ * it counts the elements that differ from what lies in memory.
  */
 #ifndef AF_FUSED_GEN_EVAL_H
 #define AF_FUSED_GEN_EVAL_H
@@ -31,6 +31,8 @@ int eval_pack(const struct row *r, struct eval_program *p);
 /* The order of a candidate for an order, and back. */
 struct row_order eval_row_order(const struct eval_order *o);
 
+/* The kernel as the build's compiler made it, for cuModuleLoadData. In the command only. */
+const void *eval_image(void);
 /* The kernel's text for NVRTC, freed by the caller, or NULL. Grid: pairs, blocks of a pair; block:
  * up to EVAL_THREADS threads, one where threads take turns. */
 char *eval_text(void);

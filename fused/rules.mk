@@ -20,6 +20,16 @@ $(O)/fused/kernels.sum: $(O)/fused/kernels.fatbin
 $(O)/obj/fused/image.o: $(O)/fused/kernels.fatbin $(O)/fused/kernels.sum
 $(O)/obj/fused/image.o: EXTRA_CFLAGS := -Wa,-I$(O)/fused
 
+# The kernel that probes run row programs with, for the command. NVRTC makes it of the same text where this one will not do.
+GEN_EVAL := fused/eval.cu $(wildcard fused/gen_*.cuh) fused/gen_eval_args.h fused/device.h fused/order.inc fused/fields.h \
+	fused/candidate.def matcher/row.def matcher/dtype.def matcher/order.def
+$(O)/fused/eval.fatbin: $(GEN_EVAL) fused/rules.mk
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -fmad=false -I. $(FUSED_ARCH) -Xfatbin -compress-all --compress-mode=speed -t 0 -fatbin -o $@ $<
+$(O)/obj/fused/eval_image.o: $(O)/fused/eval.fatbin
+$(O)/obj/fused/eval_image.o: EXTRA_CFLAGS := -Wa,-I$(O)/fused
+
 # What every generated text begins with (fused/gen.c), as C strings; includes of each other go.
 GEN_PRELUDE := fused/device.h fused/gen_types.cuh fused/gen_memory.cuh fused/gen_order.cuh
 $(O)/gen/gen_prelude.def: $(GEN_PRELUDE) fused/rules.mk

@@ -4,13 +4,14 @@
  * disk, else by NVRTC in a child process (`autofuse compile`), so that neither its memory nor its
  * faults are the program's.
  *
- * Request, on the child's stdin, one `word value` a line, the text last:
+ * Children answer one request after the other (serve.h), several children at a time where there are
+ * processors for it. Request, one `word value` a line, the text last:
  *   cc 90                driver 13000         build HEX        search HEX
- *   cache DIR or none    limit BYTES          name LABEL       image FD
+ *   cache DIR or none    limit BYTES          name LABEL
  *   option PATH          loaded PATH ...      dir PATH ...
  *   text BYTES
- * Answer, on its stdout, one line: "image VERSION BYTES kept|made" with the image's bytes in the
- * file FD (a memfd of the parent's), or "reason SENTENCE", or "none SENTENCE" if there is no
+ * Answer: "image VERSION BYTES kept|made" with the image's bytes in the file that came with the
+ * request (a memfd of the parent's), or "reason SENTENCE", or "none SENTENCE" if there is no
  * compiler. The child also writes the image to the cache, so that a program shorter than the
  * compiler still profits next time.
  */
@@ -37,10 +38,11 @@ struct compile_answer {
 };
 
 struct compile_want {
-	const char *name; /* for people: the program's, as reports have it */
-	char *text;       /* malloc'ed; taken over if compile_start answers 0 */
-	unsigned cc;      /* compute capability * 10 of the device */
-	/* Called once, on the thread `autofuse-build`, with no lock held. */
+	const char *name;       /* for people: the program's, as reports have it */
+	char *text;             /* malloc'ed; taken over if compile_start answers 0 */
+	unsigned cc;            /* compute capability * 10 of the device */
+	const unsigned *weight; /* of the job (worker.h) */
+	/* Called once, on a thread `autofuse-build`, with no lock held. */
 	void (*done)(void *arg, const struct compile_answer *a);
 	void *arg;
 };
@@ -53,7 +55,7 @@ int compile_start(const struct compile_want *w);
  * caller; NULL if out of memory. Not on a thread of the program's. */
 char *compile_places(void);
 
-/* The child: reads the request from fd `in`, answers on fd `out`. Returns the exit status. */
-int compile_child_main(int in, int out);
+/* The child: requests of serve.h from fd `in`, answers on fd `out`. Returns the exit status. */
+int compile_child_serve(int in, int out);
 
 #endif

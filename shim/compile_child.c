@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,9 @@
 #include "shim/cache_image.h"
 #include "shim/cache_nvrtc.h"
 #include "shim/nvrtc.h"
+#include "shim/serve_child.h"
 
-enum { REQUEST_MAX = 64 << 20, PLACES_MAX = 32, SECONDS = 110, NICE = 10 };
+enum { PLACES_MAX = 32, SECONDS = 110 };
 
 struct request {
 	struct image_from from;
@@ -24,35 +24,7 @@ struct request {
 	uint64_t search, limit;
 	const char *cache, *option, *loaded[PLACES_MAX], *dir[PLACES_MAX];
 	unsigned nloaded, ndir;
-	int image;
 };
-
-static char *read_all(int fd)
-{
-	size_t have = 0, room = 1 << 16;
-	char *text = malloc(room + 1), *grown;
-	ssize_t n;
-
-	while (text && (n = read(fd, text + have, room - have)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		have += (size_t)n;
-		if (have == room) {
-			room *= 2;
-			grown = room > REQUEST_MAX ? NULL : realloc(text, room + 1);
-			if (!grown) {
-				free(text);
-				return NULL;
-			}
-			text = grown;
-		}
-	}
-	if (text)
-		text[have] = '\0';
-	return text;
-}
 
 /* Takes the lines apart in place. */
 static bool parse(char *text, struct request *r)
@@ -80,8 +52,6 @@ static bool parse(char *text, struct request *r)
 			r->limit = strtoull(value, NULL, 10);
 		else if (!strcmp(line, "name"))
 			snprintf(r->label.name, sizeof(r->label.name), "%s", value);
-		else if (!strcmp(line, "image"))
-			r->image = atoi(value);
 		else if (!strcmp(line, "option"))
 			r->option = value;
 		else if (!strcmp(line, "loaded") && r->nloaded < PLACES_MAX)
@@ -95,16 +65,6 @@ static bool parse(char *text, struct request *r)
 		}
 	}
 	return false;
-}
-
-static int answer(int out, const char *text)
-{
-	size_t len = strlen(text), put = 0;
-	ssize_t n;
-
-	while (put < len && (n = write(out, text + put, len - put)) > 0)
-		put += (size_t)n;
-	return put == len ? 0 : 1;
 }
 
 static bool hand_over(int fd, const void *image, size_t bytes)
@@ -138,60 +98,69 @@ static void *get(struct request *r, const struct nvrtc *n, size_t *bytes, bool *
 	return image;
 }
 
-/* What is printed while it loads or compiles is not the answer. */
-static int aside(int out)
+/* The compiler, found once for all requests that look for it in the same way. Found by name, it is
+ * known by the file that it came from. */
+static bool find(struct nvrtc *n, const struct request *r, char *why, unsigned size)
 {
-	int kept = dup(out);
-
-	if (kept >= 0)
-		dup2(2, out);
-	return kept >= 0 ? kept : out;
-}
-
-int compile_child_main(int in, int out)
-{
-	char why[1000] = "", line[1100], *text;
-	struct request r = {.image = -1};
-	struct nvrtc *n = calloc(1, sizeof(*n));
-	size_t bytes = 0;
-	bool kept = false;
-	void *image = NULL;
+	static uint64_t found;
+	const struct nvrtc_places p = {r->option, r->loaded, r->nloaded,
+				       r->dir,    r->ndir,   r->from.driver};
 	Dl_info at;
 
-	signal(SIGPIPE, SIG_IGN);
-	alarm(SECONDS); /* the parent may be gone */
-	if (nice(NICE) < 0)
-		errno = 0; /* the program's own threads go first, where that can be said */
-	out = aside(out);
-	text = read_all(in);
-	if (!text || !n || !parse(text, &r)) {
-		answer(out, "reason the request to compile is not understood\n");
-	} else {
-		struct nvrtc_places p = {r.option, r.loaded, r.nloaded,
-					 r.dir,    r.ndir,   r.from.driver};
+	if (n->lib && found == r->search)
+		return true;
+	if (n->lib)
+		dlclose(n->lib);
+	if (nvrtc_load(n, &p, why, size))
+		return false;
+	found = r->search;
+	cache_nvrtc_put(r->search, n->version,
+			dladdr((void *)n->Version, &at) && at.dli_fname ? at.dli_fname : n->path);
+	return true;
+}
 
-		cache_open(r.cache ? r.cache : "none", r.from.build);
-		if (!nvrtc_load(n, &p, why, sizeof(why))) {
-			/* Found by name, it is known by the file that it came from. */
-			cache_nvrtc_put(r.search, n->version,
-					dladdr((void *)n->Version, &at) && at.dli_fname
-						? at.dli_fname
-						: n->path);
+static void serve(struct serve_in *in, struct nvrtc *n, int out)
+{
+	char why[1000] = "", line[1100];
+	struct request r = {.cache = "none"};
+	void *image = NULL;
+	size_t bytes = 0;
+	bool kept = false;
+	int len;
+
+	if (!parse(in->text, &r) || in->nfd != 1) {
+		snprintf(why, sizeof(why), "the request to compile is not understood");
+	} else {
+		cache_open(r.cache, r.from.build);
+		if (find(n, &r, why, sizeof(why)))
 			image = get(&r, n, &bytes, &kept, why, sizeof(why));
-		}
-		for (char *c = why; *c; c++)
-			if (*c == '\n')
-				*c = ' ';
-		if (image && hand_over(r.image, image, bytes))
-			snprintf(line, sizeof(line), "image %u %zu %s\n", n->version, bytes,
-				 kept ? "kept" : "made");
-		else
-			snprintf(line, sizeof(line), "%s %s\n", n->lib ? "reason" : "none",
-				 image ? "the image could not be handed over" : why);
-		answer(out, line);
 	}
+	for (char *c = why; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	if (image && hand_over(in->fd[0], image, bytes))
+		len = snprintf(line, sizeof(line), "image %u %zu %s\n", n->version, bytes,
+			       kept ? "kept" : "made");
+	else
+		len = snprintf(line, sizeof(line), "%s %s\n", n->lib ? "reason" : "none",
+			       image ? "the image could not be handed over" : why);
 	free(image);
-	free(text);
-	free(n);
+	serve_write(out, line, (size_t)len);
+}
+
+int compile_child_serve(int in, int out)
+{
+	struct nvrtc *n = calloc(1, sizeof(*n));
+	struct serve_in request = {0};
+	bool more = n != NULL;
+
+	out = serve_begin(out);
+	while (more && serve_next(&request, in)) {
+		alarm(SECONDS); /* the parent may be gone */
+		serve(&request, n, out);
+		alarm(0);
+		more = request.asked < SERVE_REQUESTS;
+		serve_more(out, !more);
+	}
 	return 0;
 }

@@ -22,7 +22,7 @@
 #include "shim/compile.h"
 #include "shim/elf.h"
 #include "shim/process.h"
-#include "shim/spawn.h"
+#include "shim/serve.h"
 #include "shim/verdict.h"
 #include "shim/worker.h"
 
@@ -42,8 +42,11 @@ struct places {
 };
 
 /* It is no use to ask any more: there is no compiler, or it failed too often. */
-static char given_up[512];
-static unsigned failures; /* of the thread autofuse-build alone, as given_up */
+static char given_up[512]; /* read where `gave_up` is seen */
+static bool gave_up;       /* atomic */
+static unsigned failures;  /* atomic */
+
+static __thread struct serve child; /* of this thread of the worker's */
 
 static bool place(void *arg, const struct elf *o)
 {
@@ -117,37 +120,32 @@ static bool read_image(int fd, struct compile_answer *a)
 	return a->image && got == a->bytes;
 }
 
-/* By the child. why: ANSWER_MAX bytes. *none: there is nothing to compile with. */
-static void make(const struct job *j, const struct places *p, uint64_t search, unsigned driver,
-		 struct compile_answer *a, char *why, bool *none)
+static char *request(const struct job *j, const struct places *p, uint64_t search, unsigned driver,
+		     size_t *len)
 {
-	int fd = (int)syscall(SYS_memfd_create, "autofuse-image", 1u /* MFD_CLOEXEC */), status;
-	char path[4096], how[8] = "", *text = NULL, **env = child_environment();
-	char *argv[] = {path, (char *)"compile", NULL};
 	const char *option = process.config.opt.nvrtc, *cache = process.config.opt.cache;
-	size_t len = 0, bytes = strlen(j->want.text);
-	FILE *f = open_memstream(&text, &len);
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
 
-	if (fd < 0 || !env || !f || child_command(path, sizeof(path))) {
-		snprintf(why, ANSWER_MAX,
-			 "the autofuse command was not found beside libautofuse.so");
-		*none = true;
-		goto out;
-	}
+	if (!f)
+		return NULL;
 	fprintf(f,
 		"cc %u\ndriver %u\nbuild %016" PRIx64 "\nsearch %016" PRIx64
-		"\ncache %s\nlimit %" PRIu64 "\nname %s\nimage %d\n",
+		"\ncache %s\nlimit %" PRIu64 "\nname %s\n",
 		j->want.cc, driver, fused_build_id(), search, cache ? cache : "",
-		(uint64_t)process.config.opt.cache_size, j->name, fd);
+		(uint64_t)process.config.opt.cache_size, j->name);
 	if (option && option[0])
 		fprintf(f, "option %s\n", option);
-	fprintf(f, "%stext %zu\n%s", p->text, bytes, j->want.text);
+	fprintf(f, "%stext %zu\n%s", p->text, strlen(j->want.text), j->want.text);
 	fclose(f);
-	f = NULL;
-	status = text ? spawn_run(path, argv, env, text, len, &fd, 1, log_level < LOG_INFO, SECONDS,
-				  why, ANSWER_MAX)
-		      : -1;
-	why[strcspn(why, "\n")] = '\0';
+	return text;
+}
+
+/* The child's line, or why there is none. */
+static void read_answer(char *why, int status, int fd, struct compile_answer *a, bool *none)
+{
+	char how[8] = "";
+
 	if (!strncmp(why, "image ", 6) &&
 	    sscanf(why, "image %u %zu %7s", &a->nvrtc, &a->bytes, how) == 3 && read_image(fd, a)) {
 		a->how = !strcmp(how, "kept") ? COMPILE_KEPT : COMPILE_MADE;
@@ -158,19 +156,55 @@ static void make(const struct job *j, const struct places *p, uint64_t search, u
 		*none = true;
 	} else {
 		snprintf(why, ANSWER_MAX,
-			 status == -1          ? "the compiler's process could not be started"
-			 : status == -2        ? "the compiler took too long"
-			 : WIFSIGNALED(status) ? "the compiler died by signal %d"
-					       : "the compiler ended with status %d and no image",
+			 status == SERVE_FAILED ? "the compiler's process could not be started"
+			 : status == SERVE_LATE ? "the compiler took too long"
+			 : WIFSIGNALED(status)  ? "the compiler died by signal %d"
+						: "the compiler ended with status %d and no image",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	}
-out:
-	if (f)
-		fclose(f);
+}
+
+/* By the child. why: ANSWER_MAX bytes. *none: there is nothing to compile with. */
+static void make(const struct job *j, const struct places *p, uint64_t search, unsigned driver,
+		 struct compile_answer *a, char *why, bool *none)
+{
+	int fd = (int)syscall(SYS_memfd_create, "autofuse-image", 1u /* MFD_CLOEXEC */);
+	struct serve_request r = {.kind = SERVE_COMPILE, .fd = &fd, .nfd = 1, .seconds = SECONDS};
+	char path[4096], *text = request(j, p, search, driver, &r.bytes);
+
+	if (fd < 0 || !text || child_command(path, sizeof(path))) {
+		snprintf(why, ANSWER_MAX,
+			 "the autofuse command was not found beside libautofuse.so");
+		*none = true;
+	} else {
+		r.text = text;
+		read_answer(why, serve_ask(&child, &r, why, ANSWER_MAX), fd, a, none);
+	}
 	if (fd >= 0)
 		close(fd);
 	free(text);
-	free(env);
+}
+
+static void rest(void)
+{
+	serve_end(&child);
+}
+
+struct worker worker_build = {.name = "autofuse-build",
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .more = PTHREAD_COND_INITIALIZER,
+			      .most = serve_children,
+			      .rest = rest};
+
+/* From now on nothing is asked for. */
+static void give_up(const char *why)
+{
+	static bool once;
+
+	if (__atomic_exchange_n(&once, true, __ATOMIC_ACQ_REL))
+		return;
+	snprintf(given_up, sizeof(given_up), "%s", why);
+	__atomic_store_n(&gave_up, true, __ATOMIC_RELEASE);
 }
 
 static void run(struct worker_job *wj)
@@ -198,17 +232,20 @@ static void run(struct worker_job *wj)
 		if (a.image)
 			a.how = COMPILE_KEPT;
 	}
-	if (!a.image && p && !given_up[0]) {
+	if (!a.image && p && !__atomic_load_n(&gave_up, __ATOMIC_ACQUIRE)) {
 		make(j, p, search, (unsigned)driver, &a, why, &none);
-		if (a.how == COMPILE_NONE && (none || ++failures == FAILURES_MAX))
-			snprintf(given_up, sizeof(given_up), "%s", why);
+		if (a.how == COMPILE_NONE &&
+		    (none || __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) == FAILURES_MAX))
+			give_up(why);
 		if (a.how == COMPILE_NONE)
 			log_warn_once("no kernel is generated: %s", why);
 	}
 	if (a.how == COMPILE_NONE) {
 		free(a.image);
 		a.image = NULL;
-		a.why = why[0] ? why : given_up[0] ? given_up : "out of memory";
+		a.why = why[0]                                        ? why
+			: __atomic_load_n(&gave_up, __ATOMIC_ACQUIRE) ? given_up
+								      : "out of memory";
 	} else {
 		a.hash = XXH3_64bits(a.image, a.bytes);
 		log_debug("%s: %zu bytes of image %s, NVRTC %u.%u", j->name, a.bytes,
@@ -228,6 +265,7 @@ int compile_start(const struct compile_want *w)
 	if (!j)
 		return -1;
 	j->job.run = run;
+	j->job.weight = w->weight;
 	j->want = *w;
 	snprintf(j->name, sizeof(j->name), "%s", w->name);
 	for (char *c = j->name; *c; c++)

@@ -38,7 +38,8 @@ struct image_for { /* no padding: it is hashed as it lies */
 struct generated {
 	struct image_for is;
 	char name[64], why[256];
-	int state; /* of the image: enum generated_state, atomic */
+	int state;       /* of the image: enum generated_state, atomic */
+	unsigned wanted; /* generated_met; atomic */
 	void *bytes;
 	struct gen_recipe recipe;
 	struct loaded *loaded;
@@ -73,7 +74,7 @@ static void fail(struct generated *i, const char *why)
 	verdict_news();
 }
 
-/* On the thread autofuse-build. */
+/* On a thread autofuse-build. */
 static void compiled(void *arg, const struct compile_answer *a)
 {
 	struct generated *i = arg;
@@ -90,8 +91,11 @@ static void compiled(void *arg, const struct compile_answer *a)
 /* Lock held. False: it is not going to be. */
 static bool begin(struct generated *i, const struct row *r, const struct ours *o)
 {
-	struct compile_want want = {
-		.name = i->name, .cc = (unsigned)o->cc, .done = compiled, .arg = i};
+	struct compile_want want = {.name = i->name,
+				    .cc = (unsigned)o->cc,
+				    .weight = &i->wanted,
+				    .done = compiled,
+				    .arg = i};
 
 	if (gen_prepare(r, &o->limits, &i->recipe) || !(want.text = gen_text(r, &o->limits)))
 		return false;
@@ -126,6 +130,11 @@ struct generated *generated_get(const struct row *r, const struct ours *o, const
 bool generated_fits(const struct generated *i, const struct row *r)
 {
 	return i->is.row == row_hash(r);
+}
+
+void generated_met(struct generated *i)
+{
+	__atomic_fetch_add(&i->wanted, 1, __ATOMIC_RELAXED);
 }
 
 const char *generated_why(const struct generated *i)

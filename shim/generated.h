@@ -28,6 +28,8 @@ struct generated *generated_get(const struct row *r, const struct ours *o, const
 struct generated *generated_find(uint64_t row_hash, const struct ours *o);
 /* In the context of o: where it is not loaded yet, that is asked for. */
 enum generated_state generated_state(struct generated *i, const struct ours *o);
+/* A group that it would stand in for was met: what is met most is compiled first. */
+void generated_met(struct generated *i);
 /* Of a FAILED one, a sentence; else "". */
 const char *generated_why(const struct generated *i);
 

@@ -199,6 +199,21 @@ static enum standin_answer stand_in(struct graph_work *w, struct group *g, const
 	return made;
 }
 
+/* The kernel that leaves stores out will be asked for once the other one has passed: both are
+ * compiled, and loaded, at once. */
+static void foresee(const struct group *g, const struct verdict *v, const struct ours *o,
+		    uint32_t dead)
+{
+	struct group less = *g;
+	struct standin s;
+	int state = v ? verdict_state(v) : VERDICT_NEW;
+
+	if (!g->row || !dead || (state != VERDICT_CHECKING && state != VERDICT_USABLE))
+		return;
+	dead_apply(&less, dead);
+	standin_make(&less, v, o, &s);
+}
+
 static const struct ours *ours_of(const struct graph_work *w, const unsigned *node)
 {
 	CUDA_KERNEL_NODE_PARAMS p;
@@ -233,6 +248,8 @@ static enum reason verdict(void *arg, struct group *g, const unsigned *node,
 		why = v->why;
 	refused = why == REASON_NO_KERNEL ||
 		  (state == VERDICT_REJECTED && why != REASON_NOT_COMPILED);
+	if (!why || why == REASON_NO_VERDICT)
+		foresee(g, v, o, dead->slots);
 	if (g->row && refused &&
 	    window_chain_join(NULL, g->member[g->nmember - 2], g->member[g->nmember - 1])) {
 		window_chain_leave(g); /* perhaps something comes of the others */

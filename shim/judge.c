@@ -6,6 +6,7 @@
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
+#include "shim/serve.h"
 #include "shim/standin_pattern.h"
 
 /* All parts are asked for, or none is the verdict's. */
@@ -40,6 +41,8 @@ static enum reason image(const struct group *g, const struct ours *o, struct ver
 	ask(g, o, v);
 	switch (standin_there(v, o)) {
 	case STANDIN_LATER:
+		for (unsigned i = 0; i < GEN_PARTS && v->image[i]; i++)
+			generated_met(v->image[i]);
 		return REASON_NO_VERDICT;
 	case STANDIN_NEVER:
 		verdict_reject(v, REASON_NOT_COMPILED, why_not(v), false);
@@ -73,6 +76,7 @@ static enum reason preferred(const struct group *g, const struct ours *o, const 
 static void begin(const struct group *g, const struct ours *o, struct verdict *v)
 {
 	const char *why = g->row ? gen_cannot_parts(g->row, &o->limits) : NULL;
+	struct gen_parts p;
 
 	if (why) {
 		verdict_reject(v, REASON_NO_KERNEL, why, false);
@@ -81,6 +85,12 @@ static void begin(const struct group *g, const struct ours *o, struct verdict *v
 			verdict_planned(v, g);
 	} else if (process.config.opt.probe) {
 		verdict_probe(v, g, o);
+		/* Should the probe agree, its kernel is what the planner thinks it is: compiled
+		 * meanwhile, where there are processors for it. */
+		if (v->known && verdict_state(v) == VERDICT_PROBING && serve_children() > 1 &&
+		    !gen_split(g->row, &p))
+			for (unsigned i = 0; i < p.n; i++)
+				generated_get(&p.row[i], o, g->pattern->name);
 	}
 }
 
@@ -109,6 +119,7 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 			return (*v)->why;
 		break;
 	case VERDICT_PROBING:
+		__atomic_fetch_add(&(*v)->wanted, 1, __ATOMIC_RELAXED);
 		return REASON_NO_VERDICT;
 	case VERDICT_REJECTED:
 		return (*v)->why;

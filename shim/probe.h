@@ -4,7 +4,8 @@
  * inputs (DESIGN 7). The parent's half starts it and reads one line; the child's half is linked
  * into the autofuse command.
  *
- * Request, on the child's stdin, one JSON object:
+ * Children answer one request after the other (serve.h); `autofuse probe` alone reads one from its
+ * stdin. Request, one JSON object:
  *   {"pattern": "add_rmsnorm", "device": 0, "key": "32 hex digits",
  *    "cache": "directory or none", "seconds": 60,
  *    "inputs": "families, or empty", "candidates": "glob, or empty", "numerics": "exact",
@@ -14,7 +15,7 @@
  * bytes], ...], "op": {"code": "add", "rows": 1, "cols": 288, "eps": 1e-05, "operand": [{"role":
  * "out", "dtype": "f32", "access": 2, "addr": "hex", "size": [288], "stride": [4]}, ...], "slot":
  * [[offset, bytes, "out"], ...]}}, ...]} "eps" is absent where the signature does not know it.
- * Answer, on its stdout, one line:
+ * Answer, one line:
  *   candidate NAME[:generated@ROWS] [slower]   or   reason WORD detail ...
  * NAME may be followed by which kernel is to stand in (shim/cache_choice.h): "stand_in" says
  * "measured" (whichever is faster), "written" or "generated", the last two without a measurement;
@@ -43,10 +44,15 @@
 #ifndef AF_SHIM_PROBE_H
 #define AF_SHIM_PROBE_H
 
+/* An image's file that is the descriptor of that number (from 0) that came with the request. */
+#define PROBE_PASSED "passed:"
+
 /* Said of an unknown kernel that brings the child down. */
 #define INFER_WILD "it does not run on random data; it may take indices or addresses from them"
 
 /* The child: reads the request from fd `in`, answers on fd `out`. Returns the exit status. */
 int probe_child_main(int in, int out);
+/* Likewise, requests of serve.h. */
+int probe_child_serve(int in, int out);
 
 #endif

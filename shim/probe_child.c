@@ -17,6 +17,7 @@
 #include "shim/probe_child_chain.h"
 #include "shim/probe_child_infer_run.h"
 #include "shim/probe_child_request.h"
+#include "shim/serve_child.h"
 
 enum { REQUEST_MAX = 1 << 20, ANSWER_MAX = 4096 };
 
@@ -39,7 +40,7 @@ static bool inferring; /* a kernel that nobody knows runs on data that mean noth
 /* The child is stuck, or a kernel or the driver took it down: still an answer. */
 static void on_signal(int sig)
 {
-	static const char late[] = "reason no-verdict the probe took too long\n";
+	static const char late[] = "reason no-verdict the probe took too long\nlate\n";
 	static const char died[] = "reason no-verdict the probe crashed\n";
 	static const char wild[] = "reason no-verdict " INFER_WILD "\n";
 	ssize_t n = sig == SIGALRM ? write(answer_fd, late, sizeof(late) - 1)
@@ -147,25 +148,30 @@ static void keep(const struct probe *p)
 
 static void probe(struct probe *p)
 {
-	if (p->chain)
+	if (p->chain) {
 		probe_chain(p);
-	else if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) &&
-		 probe_behaviour(p) && probe_scale(p) && probe_search(p) && probe_unscale(p) &&
-		 probe_confirm(p)) {
+	} else if (probe_device_open(p) && probe_purity(p) && probe_arena_open(p) &&
+		   probe_behaviour(p) && probe_scale(p) && probe_search(p) && probe_unscale(p) &&
+		   probe_confirm(p)) {
+		probe_lap("the search");
 		probe_generated(p);
+		probe_lap("a generated kernel");
 		probe_time(p);
 	}
+	probe_lap("the rest");
 }
 
-static void answer(const struct probe *p, int out)
+static void answer(struct probe *p, int out)
 {
 	char line[ANSWER_MAX], name[ANSWER_MAX - 64] = "";
 	int n;
 
+	if (p->chain && !p->why && probe_chain_name(p, name, sizeof(name)) < 0) {
+		p->why = REASON_NO_VERDICT;
+		snprintf(p->detail, sizeof(p->detail), "the picks take too much room");
+	}
 	if (!p->chain)
 		choice_text(&p->winner, &p->choice, name);
-	else if (!p->why && probe_chain_name(p, name, sizeof(name)) < 0)
-		return;
 	n = p->why ? snprintf(line, sizeof(line), "reason %s %s\n", reason_word(p->why), p->detail)
 		   : snprintf(line, sizeof(line), "candidate %s%s\n", name,
 			      p->slower ? " slower" : "");
@@ -209,24 +215,57 @@ static void infer(struct probe *p, json_t *request, int out)
 		log_debug("probe: nobody took the answer");
 }
 
-int probe_child_main(int in, int out)
+static struct probe *begin(int out)
 {
 	static struct probe_tools tools;
 	static struct probe p = {.tools = &tools};
 	const char *level = getenv("AUTOFUSE_LOG");
+
+	answer_fd = out;
+	if (level && !strcmp(level, "debug"))
+		log_level = LOG_DEBUG;
+	probe_lap(NULL);
+	return &p;
+}
+
+int probe_child_main(int in, int out)
+{
+	struct probe *p = begin(out);
 	char *text = read_all(in);
 	json_error_t err;
 	json_t *request = text ? json_loads(text, 0, &err) : NULL;
 
 	free(text);
-	answer_fd = out;
 	catch_signals(0);
-	if (level && !strcmp(level, "debug"))
-		log_level = LOG_DEBUG;
 	if (json_object_get(request, "infer"))
-		infer(&p, request, out);
+		infer(p, request, out);
 	else
-		prove(&p, request, out);
+		prove(p, request, out);
 	json_decref(request);
+	return 0;
+}
+
+int probe_child_serve(int in, int out)
+{
+	struct serve_in next = {0};
+	struct probe *p = begin(serve_begin(out));
+	bool more = true;
+
+	while (more && serve_next(&next, in)) {
+		json_error_t err;
+		json_t *request = json_loads(next.text, 0, &err);
+
+		probe_lap(NULL);
+		catch_signals(0);
+		p->passed = next.fd;
+		p->npassed = next.nfd;
+		prove(p, request, answer_fd);
+		json_decref(request);
+		/* Who fails here without a fault of its kernels' is heard in another process. */
+		more = (!p->why || p->why != REASON_NO_VERDICT || p->lasting) &&
+		       next.asked < SERVE_REQUESTS && probe_device_next(p);
+		alarm(0);
+		serve_more(answer_fd, !more);
+	}
 	return 0;
 }

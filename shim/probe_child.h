@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The probe child, inside: what was asked, the device it runs on, and the program's kernels and
- * ours on buffers of its own. One probe per process; when anything fails, the answer is
- * "no-verdict" with what failed.
+ * ours on buffers of its own. One probe after the other; they share the device's context and what
+ * of ours is loaded. When anything fails, the answer is "no-verdict" with what failed, and the
+ * process ends.
  */
 #ifndef AF_SHIM_PROBE_CHILD_H
 #define AF_SHIM_PROBE_CHILD_H
@@ -57,6 +58,8 @@ struct probe_member {
 
 struct probe {
 	/* The request. */
+	const int *passed; /* descriptors that came with it */
+	unsigned npassed;
 	int device;
 	struct key key;
 	char cache[4096], inputs[512], candidates[128];
@@ -73,6 +76,7 @@ struct probe {
 
 	/* The device. */
 	struct probe_driver cu;
+	bool open; /* from here to softgpu: the process's, for all its probes */
 	CUstream stream;
 	CUmodule ours;
 	CUfunction function[FUSED_KERNELS_MAX]; /* as fused_kernels, once launched */
@@ -124,11 +128,17 @@ bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 /* True if rc is success, else probe_fail with the call's name. */
 bool probe_ok(struct probe *p, CUresult rc, const char *what);
 
+/* After some work: how long it took, for who looks at the log. */
+void probe_lap(const char *what);
+
 /* Finds the driver, makes a context, loads the images and our kernels. */
 bool probe_device_open(struct probe *p);
 /* The same without ours. */
 bool probe_device_open_theirs(struct probe *p);
 bool probe_launch(struct probe *p, const struct fused_launch *l);
+/* What the request made goes; what is left is for the next one. False: the device is not fit for
+ * another. */
+bool probe_device_next(struct probe *p);
 
 /* Lays the arena out for as many of the asked rows as are good to run at once. */
 bool probe_arena_open(struct probe *p);

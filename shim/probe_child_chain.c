@@ -106,6 +106,7 @@ static bool members(struct probe *p)
 	for (unsigned i = 0; ok && i < p->nmember; i++)
 		ok = member(p, i, q);
 	free(q);
+	probe_lap("the members");
 	return ok;
 }
 
@@ -177,14 +178,24 @@ static bool say(struct probe *p, struct row *r)
 	return !why || probe_fail(p, why, "the members do not form one row program");
 }
 
+/* A kernel of the program's, unless it is there. */
 static bool make(struct probe *p, const struct row *r, struct probe_kernel *k)
 {
 	const char *cannot = gen_cannot(r, &p->limits);
 	char *text = NULL;
 	bool ok = !cannot || probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
 
-	ok = ok && (text = gen_text(r, &p->limits)) && !gen_launch(r, &p->limits, &k->launch) &&
-	     probe_compile(p, p->asked.pattern->name, text, &k->module) &&
+	ok = ok && !gen_launch(r, &p->limits, &k->launch);
+	if (ok && (!k->module || k->hash != row_hash(r))) {
+		if (k->module)
+			p->cu.cuModuleUnload(k->module);
+		k->module = NULL;
+		ok = (text = gen_text(r, &p->limits)) &&
+		     probe_compile(p, p->asked.pattern->name, text, &k->module);
+		k->hash = row_hash(r);
+		free(text);
+	}
+	ok = ok &&
 	     probe_ok(p, p->cu.cuModuleGetFunction(&k->function, k->module, k->launch.kernel),
 		      k->launch.kernel) &&
 	     probe_ok(p,
@@ -192,7 +203,6 @@ static bool make(struct probe *p, const struct row *r, struct probe_kernel *k)
 					       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 					       (int)p->limits.max_shmem),
 		      k->launch.kernel);
-	free(text);
 	return ok;
 }
 
@@ -233,7 +243,12 @@ bool probe_chain_launch(struct probe *p)
 
 static bool together(struct probe *p)
 {
-	return probe_chain_build(p) && probe_chain_confirm(p);
+	bool ok = probe_chain_build(p);
+
+	probe_lap("the chain's kernel");
+	ok = ok && probe_chain_confirm(p);
+	probe_lap("the chain in the members' place");
+	return ok;
 }
 
 void probe_chain(struct probe *p)
@@ -242,5 +257,6 @@ void probe_chain(struct probe *p)
 	    at_some_size(p, together)) {
 		p->proven_rows = p->group.rows;
 		probe_time(p);
+		probe_lap("which is faster");
 	}
 }

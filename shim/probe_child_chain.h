@@ -20,12 +20,14 @@ struct probe_tools {
 	uint64_t image_bytes; /* that the images on disk may take */
 	struct nvrtc *nvrtc;
 	CUfunction eval, floats;
+	bool eval_made;     /* by NVRTC, not with the command */
 	struct fields hint; /* a norm's spelling that rows of 16 bits shall be hard for */
 	/* The chain with its picks, or the winner, where the arena has its operands: launched one
 	 * behind the other. */
 	unsigned nkernel;
 	struct probe_kernel {
 		CUmodule module;
+		uint64_t hash; /* of a chain's: the program that the module is of */
 		CUfunction function;
 		struct gen_launch launch;
 	} kernel[GEN_PARTS];
@@ -34,6 +36,8 @@ struct probe_tools {
 	bool known[GROUP_MAX_MEMBERS];
 };
 
+/* Loads NVRTC. */
+bool probe_compiler(struct probe *p);
 /* Text to a module, from the images on disk or by NVRTC, in this process. */
 bool probe_compile(struct probe *p, const char *name, const char *text, CUmodule *module);
 
@@ -88,6 +92,9 @@ struct pick_bench {
 };
 bool pick_bench_open(struct probe *p, struct pick_bench *b, const struct pick_space *s);
 void pick_bench_close(struct probe *p, struct pick_bench *b);
+/* Nothing fits: that may be since the functions of the CUDA library are those of another version
+ * than NVRTC's. True: they are NVRTC's from now on. */
+bool pick_bench_made(struct probe *p);
 /* Runs the member on inputs of that family. */
 bool pick_bench_reference(struct probe *p, struct pick_bench *b, enum probe_family f,
 			  uint64_t number);

@@ -51,6 +51,14 @@ static bool load(struct probe *p, unsigned driver)
 	return ok || probe_fail(p, REASON_NOT_COMPILED, "%.150s", why);
 }
 
+bool probe_compiler(struct probe *p)
+{
+	int driver = 0;
+
+	return probe_ok(p, p->cu.cuDriverGetVersion(&driver), "cuDriverGetVersion") &&
+	       load(p, (unsigned)driver);
+}
+
 bool probe_compile(struct probe *p, const char *name, const char *text, CUmodule *module)
 {
 	struct image_label label = {.cc = p->cc};

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver, a context, the program's images and ours. */
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "shim/probe_child.h"
+#include "shim/probe_child_chain.h"
 
 enum { SHMEM_DEFAULT = 48 << 10 }; /* dynamic shared memory that needs no opting in */
 
@@ -67,6 +70,8 @@ static bool load_ours(struct probe *p)
 {
 	size_t bytes;
 
+	if (p->ours)
+		return true;
 	if (fused_nkernels > sizeof(p->function) / sizeof(*p->function))
 		return probe_fail(p, REASON_NO_VERDICT, "too many kernels");
 	return probe_ok(p, p->cu.cuModuleLoadData(&p->ours, fused_image(&bytes)),
@@ -112,7 +117,15 @@ static bool load_theirs(struct probe *p)
 
 bool probe_device_open_theirs(struct probe *p)
 {
-	return load_driver(p) && open_context(p) && load_theirs(p);
+	bool ok;
+
+	if (!p->open) {
+		p->open = load_driver(p) && open_context(p);
+		probe_lap("a context");
+	}
+	ok = p->open && load_theirs(p);
+	probe_lap("the program's images");
+	return ok;
 }
 
 bool probe_device_open(struct probe *p)
@@ -131,4 +144,56 @@ bool probe_launch(struct probe *p, const struct fused_launch *l)
 					     l->grid[2], l->block[0], l->block[1], l->block[2],
 					     l->shmem, p->stream, params, NULL),
 			l->kernel);
+}
+
+static void unmap(const struct probe_image *img)
+{
+	const uintptr_t at = (uintptr_t)img->bytes, skip = at % (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	if (img->bytes)
+		munmap((void *)(at - skip), img->size + skip);
+}
+
+static void let_go(struct probe *p)
+{
+	struct probe_tools *t = p->tools;
+
+	if (p->arena)
+		p->cu.cuMemFree_v2(p->arena);
+	for (unsigned i = 0; i < GEN_PARTS; i++)
+		if (t->kernel[i].module)
+			p->cu.cuModuleUnload(t->kernel[i].module);
+	for (unsigned i = 0; i < p->nimage; i++) {
+		if (p->image[i].module)
+			p->cu.cuModuleUnload(p->image[i].module);
+		unmap(&p->image[i]);
+	}
+	for (unsigned i = 0; i < GROUP_MAX_MEMBERS; i++) {
+		free((char *)p->member[i].kernel.name);
+		free(p->member[i].kernel.param);
+	}
+	free(t->places);
+	*t = (struct probe_tools){
+		.nvrtc = t->nvrtc, .eval = t->eval, .floats = t->floats, .eval_made = t->eval_made};
+}
+
+bool probe_device_next(struct probe *p)
+{
+	static struct probe next;
+
+	/* What went wrong on the device comes with any later call. */
+	if (p->open && p->cu.cuStreamSynchronize(p->stream))
+		return false;
+	let_go(p);
+	next.tools = p->tools;
+	next.cu = p->cu;
+	next.open = p->open;
+	next.stream = p->stream;
+	next.ours = p->ours;
+	memcpy(next.function, p->function, sizeof(next.function));
+	next.limits = p->limits;
+	next.cc = p->cc;
+	next.softgpu = p->softgpu;
+	*p = next;
+	return true;
 }

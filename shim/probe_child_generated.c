@@ -19,6 +19,9 @@ static bool load(struct probe *p, const struct row *r)
 
 	if (cannot)
 		return probe_fail(p, REASON_NO_KERNEL, "%s", cannot);
+	if (k->module)
+		p->cu.cuModuleUnload(k->module);
+	k->module = NULL;
 	text = gen_text(r, &p->limits);
 	ok = text && probe_compile(p, p->asked.pattern->name, text, &k->module);
 	free(text);

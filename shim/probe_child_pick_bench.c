@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/nvrtc.h"
 #include "shim/probe_child_chain.h"
 
 enum {
@@ -19,22 +20,45 @@ static bool put(struct probe *p, CUdeviceptr *to, const void *from, size_t bytes
 		 probe_ok(p, p->cu.cuStreamSynchronize(p->stream), "upload")));
 }
 
+static CUresult eval_functions(struct probe *p, CUmodule module)
+{
+	CUresult rc = p->cu.cuModuleGetFunction(&p->tools->eval, module, EVAL_KERNEL);
+
+	return rc ? rc : p->cu.cuModuleGetFunction(&p->tools->floats, module, EVAL_FLOATS);
+}
+
+/* By the compiler that the program's kernels are made with: that takes seconds, once for a cache.
+ */
+static bool make_eval(struct probe *p)
+{
+	char *text = eval_text();
+	CUmodule module;
+	bool ok = text && probe_compile(p, "row programs as data", text, &module) &&
+		  probe_ok(p, eval_functions(p, module), EVAL_KERNEL);
+
+	free(text);
+	p->tools->eval_made = ok;
+	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
+}
+
 static bool load_eval(struct probe *p)
 {
 	CUmodule module;
-	char *text;
-	bool ok;
 
 	if (p->tools->eval)
 		return true;
-	text = eval_text();
-	ok = text && probe_compile(p, "row programs as data", text, &module) &&
-	     probe_ok(p, p->cu.cuModuleGetFunction(&p->tools->eval, module, EVAL_KERNEL),
-		      EVAL_KERNEL) &&
-	     probe_ok(p, p->cu.cuModuleGetFunction(&p->tools->floats, module, EVAL_FLOATS),
-		      EVAL_FLOATS);
-	free(text);
-	return ok || probe_fail(p, REASON_NO_VERDICT, "out of memory");
+	if (!p->cu.cuModuleLoadData(&module, eval_image()) && !eval_functions(p, module))
+		return true;
+	p->tools->eval = NULL;
+	return make_eval(p);
+}
+
+bool pick_bench_made(struct probe *p)
+{
+	struct probe_tools *t = p->tools;
+
+	return t->eval && !t->eval_made && probe_compiler(p) && t->nvrtc->version != CUDA_VERSION &&
+	       make_eval(p);
 }
 
 bool pick_bench_open(struct probe *p, struct pick_bench *b, const struct pick_space *s)

@@ -74,27 +74,28 @@ static bool ambiguous(const struct hunt *h, bool tried, unsigned *other)
 }
 
 /* One contraction among many additions shows in one row of thirty. */
-static unsigned patience(const struct op *op)
+static unsigned patience(const struct hunt *h)
 {
-	int64_t elements = op->rows * op->cols, n = elements > 0 ? IDLE_ELEMENTS / elements : 0;
+	int64_t elements = h->s.op->rows * h->s.op->cols,
+		n = elements > 0 && h->n <= FEW ? IDLE_ELEMENTS / elements : 0;
 
 	return n < IDLE_MIN ? IDLE_MIN : n > IDLE_MAX ? IDLE_MAX : (unsigned)n;
 }
 
 static bool all_families(struct hunt *h)
 {
-	const unsigned patient = patience(h->s.op);
-	static const enum probe_family apart[] = {PROBE_FAMILY_wide,    PROBE_FAMILY_overflow,
-						  PROBE_FAMILY_exact,   PROBE_FAMILY_epsilon,
-						  PROBE_FAMILY_extreme, PROBE_FAMILY_tiny,
-						  PROBE_FAMILY_normal};
+	/* The last two matter where elements are few: one go has few NaNs or subnormals then. */
+	static const enum probe_family apart[] = {
+		PROBE_FAMILY_wide,    PROBE_FAMILY_overflow, PROBE_FAMILY_exact,
+		PROBE_FAMILY_epsilon, PROBE_FAMILY_extreme,  PROBE_FAMILY_tiny,
+		PROBE_FAMILY_normal,  PROBE_FAMILY_special,  PROBE_FAMILY_underflow};
 	unsigned other, idle = 0;
 
 	for (unsigned f = 0; f < PROBE_FAMILIES; f++)
 		if (!filter(h, (enum probe_family)f, 0))
 			return false;
-	for (unsigned i = 0; i < ROUNDS + patient && idle < patient && ambiguous(h, false, &other);
-	     i++) {
+	for (unsigned i = 0;
+	     i < ROUNDS + patience(h) && idle < patience(h) && ambiguous(h, false, &other); i++) {
 		unsigned before = h->n;
 
 		for (unsigned k = 0; k < sizeof(apart) / sizeof(*apart); k++)
@@ -269,6 +270,13 @@ static bool choose(struct hunt *h)
 	return probe_fail(p, REASON_NOT_EXACT, "%s gives the same bytes, but is not allowed", name);
 }
 
+static bool search(struct hunt *h)
+{
+	h->n = 0;
+	h->table = false;
+	return row_pick_reduces(h->s.op) ? along_rows(h) : elements(h);
+}
+
 bool pick_search(struct probe *p)
 {
 	struct hunt h = {.p = p, .pair = malloc(PAIRS_MAX * sizeof(*h.pair))};
@@ -286,8 +294,8 @@ bool pick_search(struct probe *p)
 		h.n = 1;
 		h.pair[0] = 0;
 	} else if (ok) {
-		ok = pick_bench_open(p, &h.b, &h.s) &&
-		     (row_pick_reduces(h.s.op) ? along_rows(&h) : elements(&h));
+		ok = pick_bench_open(p, &h.b, &h.s) && search(&h) &&
+		     (h.n || !pick_bench_made(p) || search(&h));
 		pick_bench_close(p, &h.b);
 	}
 	ok = ok && choose(&h);

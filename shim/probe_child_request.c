@@ -14,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "shim/probe.h"
 #include "shim/probe_child_chain.h"
 
 static bool bad(struct probe *p, const char *what)
@@ -171,6 +172,17 @@ static bool params(struct probe *p, json_t *j, struct probe_member *m)
 	return m->kernel.param != NULL || bad(p, "memory");
 }
 
+static int open_image(const struct probe *p, const char *file)
+{
+	const size_t n = sizeof(PROBE_PASSED) - 1;
+	unsigned long i;
+
+	if (strncmp(file, PROBE_PASSED, n))
+		return open(file, O_RDONLY | O_CLOEXEC);
+	i = strtoul(file + n, NULL, 10);
+	return i < p->npassed ? dup(p->passed[i]) : -1;
+}
+
 /* Maps the image's bytes; members of one image share it. The bytes must be those that were hashed.
  */
 static bool image(struct probe *p, json_t *j, struct probe_member *m)
@@ -180,7 +192,7 @@ static bool image(struct probe *p, json_t *j, struct probe_member *m)
 	uint64_t offset = (uint64_t)json_integer_value(json_object_get(where, "offset"));
 	uint64_t bytes = (uint64_t)json_integer_value(json_object_get(where, "bytes"));
 	struct probe_image *img = &p->image[p->nimage];
-	int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = file ? open_image(p, file) : -1;
 	struct stat st;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = offset % page;
 	char *map = MAP_FAILED;

@@ -199,6 +199,15 @@ static bool open_timing(struct probe *p, struct timing *t)
 	       !p->cu.cuEventCreate(&t->after, CU_EVENT_DEFAULT);
 }
 
+static void close_timing(struct probe *p, struct timing *t)
+{
+	CUevent all[] = {t->before, t->between, t->after};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i])
+			p->cu.cuEventDestroy_v2(all[i]);
+}
+
 /* Of two kernels with the same arithmetic the faster one: the kind that is to stand in. */
 static enum kind choose(struct probe *p, struct timing *t)
 {
@@ -239,24 +248,32 @@ static bool slower(struct probe *p, struct timing *t, enum kind k, bool keep)
 	return is;
 }
 
+static void decide(struct probe *p, struct timing *t, bool made)
+{
+	enum kind k = made && p->stand_in == STAND_IN_GENERATED && probe_generated_place(p)
+			      ? GENERATED
+			      : choose(p, t);
+
+	p->slower = slower(p, t, k, true);
+	if (p->chain || k != GENERATED || p->stand_in == STAND_IN_GENERATED)
+		return;
+	p->choice = (struct choice){CHOICE_GENERATED, p->asked.rows};
+	if (slower(p, t, BY_HAND, false))
+		p->choice.kernel = CHOICE_ONLY_GENERATED;
+}
+
 void probe_time(struct probe *p)
 {
 	const char *forced = getenv("SOFTGPU_TIMES_COUNT");
 	const bool made = !p->chain && p->tools->hash;
 	struct timing t = {.queued = false};
-	enum kind k;
 
 	if (made && p->stand_in == STAND_IN_GENERATED)
 		p->choice = (struct choice){CHOICE_GENERATED, p->asked.rows};
 	/* What a GPU of software takes says nothing. A part of the rows would not, either. */
-	if ((p->softgpu && !forced) || !take_all(p) || !open_timing(p, &t))
+	if ((p->softgpu && !forced) || !take_all(p))
 		return;
-	k = made && p->stand_in == STAND_IN_GENERATED && probe_generated_place(p) ? GENERATED
-										  : choose(p, &t);
-	p->slower = slower(p, &t, k, true);
-	if (p->chain || k != GENERATED || p->stand_in == STAND_IN_GENERATED)
-		return;
-	p->choice = (struct choice){CHOICE_GENERATED, p->asked.rows};
-	if (slower(p, &t, BY_HAND, false))
-		p->choice.kernel = CHOICE_ONLY_GENERATED;
+	if (open_timing(p, &t))
+		decide(p, &t, made);
+	close_timing(p, &t);
 }

@@ -10,12 +10,17 @@
 #include "config/log.h"
 #include "shim/child.h"
 #include "shim/kernels.h"
+#include "shim/probe.h"
 #include "shim/probe_request.h"
 #include "shim/process.h"
-#include "shim/spawn.h"
+#include "shim/serve.h"
 #include "shim/worker.h"
 
 enum { ANSWER_MAX = 4096, GRACE_SECONDS = 5 };
+
+_Static_assert((int)SERVE_FDS >= (int)GROUP_MAX_MEMBERS, "one for each image");
+
+static __thread struct serve child; /* of this thread of the worker's */
 
 struct job {
 	struct worker_job job;
@@ -29,23 +34,21 @@ struct job {
 /* "candidate NAME" or "reason WORD detail". */
 static void take_answer(struct verdict *v, char *answer, int status)
 {
-	char *end = strchr(answer, '\n'), *word, *detail;
+	char *word, *detail;
 	enum reason why;
 
-	if (end)
-		*end = '\0';
-	if (!strncmp(answer, "candidate ", 10) && end) {
+	if (!strncmp(answer, "candidate ", 10)) {
 		verdict_probed(v, answer + 10);
 		return;
 	}
-	if (strncmp(answer, "reason ", 7) || !end) {
+	if (strncmp(answer, "reason ", 7)) {
 		char text[96];
 
 		snprintf(text, sizeof(text),
-			 status == -1          ? "the probe could not be started"
-			 : status == -2        ? "the probe took too long"
-			 : WIFSIGNALED(status) ? "the probe died by signal %d"
-					       : "the probe ended with status %d and no answer",
+			 status == SERVE_FAILED ? "the probe could not be started"
+			 : status == SERVE_LATE ? "the probe took too long"
+			 : WIFSIGNALED(status)  ? "the probe died by signal %d"
+						: "the probe ended with status %d and no answer",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 		verdict_reject(v, REASON_NO_VERDICT, text, false);
 		return;
@@ -62,36 +65,64 @@ static void take_answer(struct verdict *v, char *answer, int status)
 		       detail ? detail : word, false);
 }
 
+static const struct image *image_of(const struct job *j, unsigned i)
+{
+	return ((const struct kernel_rec *)j->member[i].launch.kernel)->image;
+}
+
+/* The members' images as files, those of copies as descriptors that ride along. */
+static bool open_images(const struct job *j, char (*file)[4096], uint64_t *offset,
+			struct serve_request *r, int *fd)
+{
+	bool ok = true;
+
+	for (unsigned i = 0; ok && i < group_size(&j->group); i++) {
+		const struct image *img = image_of(j, i);
+		unsigned same = 0;
+		int one;
+
+		while (same < i && image_of(j, same) != img)
+			same++;
+		if (same < i) {
+			memcpy(file[i], file[same], sizeof(*file));
+			offset[i] = offset[same];
+			continue;
+		}
+		one = images_file(img, file[i], sizeof(*file), &offset[i]);
+		if (one >= 0) {
+			snprintf(file[i], sizeof(*file), PROBE_PASSED "%u", r->nfd);
+			fd[r->nfd++] = one;
+		}
+		ok = one != -2;
+	}
+	return ok;
+}
+
 static void run(struct worker_job *wj)
 {
 	struct job *j = (struct job *)wj;
-	char path[4096], (*file)[4096] = calloc(GROUP_MAX_MEMBERS, sizeof(*file)),
-			 answer[ANSWER_MAX];
-	char *argv[] = {path, (char *)"probe", NULL}, **env = child_environment(), *text = NULL;
+	char(*file)[4096] = calloc(GROUP_MAX_MEMBERS, sizeof(*file)), answer[ANSWER_MAX] = "";
+	char path[4096], *text = NULL;
 	uint64_t offset[GROUP_MAX_MEMBERS];
-	int fd[GROUP_MAX_MEMBERS], keep[GROUP_MAX_MEMBERS], status = -1;
-	unsigned nkeep = 0, n = group_size(&j->group);
+	int fd[GROUP_MAX_MEMBERS], status;
+	struct serve_request r = {.kind = SERVE_PROBE,
+				  .device = j->device,
+				  .fd = fd,
+				  .seconds = (int)process.config.opt.probe_seconds + GRACE_SECONDS};
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
-	bool ok = file && env && f && !child_command(path, sizeof(path));
+	bool ok = file && f && !child_command(path, sizeof(path)) &&
+		  open_images(j, file, offset, &r, fd);
 
-	for (unsigned i = 0; i < n; i++) {
-		struct kernel_rec *rec = (struct kernel_rec *)j->member[i].launch.kernel;
-
-		fd[i] = ok ? images_file(rec->image, file[i], sizeof(*file), &offset[i]) : -1;
-		if (fd[i] >= 0)
-			keep[nkeep++] = fd[i];
-		ok &= fd[i] != -2;
-	}
 	if (ok)
 		probe_request(f, j->verdict, &j->group, j->device, file, offset);
 	if (f)
 		fclose(f);
-	if (ok) {
+	if (ok && text) {
 		log_debug("probe: %s", text);
-		status = spawn_run(path, argv, env, text, len, keep, nkeep, log_level < LOG_INFO,
-				   (int)process.config.opt.probe_seconds + GRACE_SECONDS, answer,
-				   sizeof(answer));
+		r.text = text;
+		r.bytes = len;
+		status = serve_ask(&child, &r, answer, sizeof(answer));
 		take_answer(j->verdict, answer, status);
 	} else {
 		log_warn_once("the autofuse command was not found beside libautofuse.so; without "
@@ -99,13 +130,32 @@ static void run(struct worker_job *wj)
 		verdict_reject(j->verdict, REASON_NO_VERDICT, "the probe could not be started",
 			       false);
 	}
-	for (unsigned i = 0; i < nkeep; i++)
-		close(keep[i]);
+	for (unsigned i = 0; i < r.nfd; i++)
+		close(fd[i]);
 	free(text);
-	free(env);
 	free(file);
 	free(j);
 }
+
+/* Each child has a context on the device: fewer of these. */
+static unsigned threads(void)
+{
+	unsigned n = serve_children() / 2;
+
+	return n < 1 ? 1 : n;
+}
+
+static void rest(void)
+{
+	serve_end(&child);
+}
+
+struct worker worker_probe = {.name = "autofuse-probe",
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .more = PTHREAD_COND_INITIALIZER,
+			      .most = threads,
+			      .patience = 2,
+			      .rest = rest};
 
 int probe_start(struct verdict *v, const struct group *g, const struct ours *o)
 {
@@ -119,6 +169,7 @@ int probe_start(struct verdict *v, const struct group *g, const struct ours *o)
 	if (!j)
 		return -1;
 	j->job.run = run;
+	j->job.weight = &v->wanted;
 	j->verdict = v;
 	j->device = o->device;
 	j->group = *g;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # libautofuse.so: everything but the children, which go into the command.
-LIB_SHIM_SRC := $(filter-out shim/probe_child% shim/probe_run% shim/purity% shim/nvrtc% shim/compile_child%,$(SHIM_SRC))
+LIB_SHIM_SRC := $(filter-out shim/probe_child% shim/probe_run% shim/purity% shim/nvrtc% shim/compile_child% shim/serve_child%,$(SHIM_SRC))
 LIB_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC) $(LIB_SHIM_SRC)) $(FUSED_OBJS)
 LIB_LIBS := -l:libinih.a
 # Only ours answers to our names, whatever else is loaded; every symbol has a home; no start files,

@@ -4,16 +4,13 @@
 #define AF_SHIM_SPAWN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /*
- * Runs path with argv[] and envp[]; writes input to its stdin; reads its stdout into out (cut to
- * size - 1, 0-terminated). keep: descriptors the child inherits under their own numbers (up to 8).
- * quiet: its stderr is /dev/null, else the program's. Kills it after `seconds`. Returns its wait
- * status, -1 if it could not be started, -2 if it was killed. Blocks; for background threads only.
+ * Starts path with argv[] and envp[]. io becomes its stdin and stdout; it has no other descriptor
+ * of ours but stderr, which is the program's, or /dev/null where quiet. Its process id, or -1.
  */
-int spawn_run(const char *path, char *const argv[], char *const envp[], const char *input,
-	      size_t len, const int *keep, unsigned nkeep, bool quiet, int seconds, char *out,
-	      size_t size);
+int spawn_start(const char *path, char *const argv[], char *const envp[], int io, bool quiet);
+/* Its wait status. It is given that long to end by itself, then killed. */
+int spawn_reap(int pid, unsigned ms);
 
 #endif

@@ -21,7 +21,7 @@
 
 extern const struct decoder sig_decoder;
 
-enum { KEY_TEXT_MAX = 1 << 16, PROBES_MAX = 64 };
+enum { KEY_TEXT_MAX = 1 << 16, PROBES_MAX = 512 };
 
 struct entry { /* one verdict, by key */
 	struct verdict v;
@@ -215,7 +215,7 @@ void verdict_probe(struct verdict *v, const struct group *g, const struct ours *
 	static unsigned probes;
 	int expected = VERDICT_NEW;
 
-	/* A program whose shapes never repeat must not start a process for each. */
+	/* A program whose shapes never repeat must not keep a process busy for ever. */
 	if (__atomic_load_n(&probes, __ATOMIC_RELAXED) >= PROBES_MAX)
 		return;
 	if (!__atomic_compare_exchange_n(&v->state, &expected, VERDICT_PROBING, false,

@@ -60,6 +60,7 @@ struct verdict {
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
 	unsigned passed;   /* CHECKING: live checks passed, in earlier processes too */
 	bool noted;        /* verdict_wants has left its note for later processes */
+	unsigned wanted;   /* times a group of it was met while PROBING; atomic */
 	unsigned met;      /* of a chain on streams: times it was met while NEW */
 	unsigned seen,
 		gap; /* the site's `begins` when it was last seen, and since the time before */

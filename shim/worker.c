@@ -10,20 +10,12 @@
 #include "shim/graph.h"
 #include "shim/process.h"
 
-enum { POLL_NS = 1000000, EXIT_WAIT_S = 2 };
+enum { POLL_NS = 1000000, REST_NS = 400000000, EXIT_WAIT_S = 2 };
 
 struct worker worker_device = {.name = "autofuse-dev",
 			       .lock = PTHREAD_MUTEX_INITIALIZER,
 			       .more = PTHREAD_COND_INITIALIZER,
 			       .poll = check_poll};
-struct worker worker_probe = {.name = "autofuse-probe",
-			      .lock = PTHREAD_MUTEX_INITIALIZER,
-			      .more = PTHREAD_COND_INITIALIZER};
-
-struct worker worker_build = {.name = "autofuse-build",
-			      .lock = PTHREAD_MUTEX_INITIALIZER,
-			      .more = PTHREAD_COND_INITIALIZER};
-
 struct worker worker_graph = {.name = "autofuse-graph",
 			      .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .more = PTHREAD_COND_INITIALIZER,
@@ -83,33 +75,78 @@ int worker_thread(void *(*fn)(void *), void *arg, const char *name)
 	return err ? -1 : 0;
 }
 
+/* Waits for news, at most so long; 0: for ever. False: time is up. Lock held. */
+static bool wait_for(struct worker *w, long ns)
+{
+	struct timespec t;
+
+	if (!ns)
+		return !pthread_cond_wait(&w->more, &w->lock);
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += ns;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	return !pthread_cond_timedwait(&w->more, &w->lock, &t);
+}
+
+/* Until there is something to do. Lock held. */
+static void await(struct worker *w, bool *rested)
+{
+	while (!w->first && !w->polling) {
+		if (wait_for(w, w->rest && !*rested ? REST_NS : 0))
+			continue;
+		*rested = true;
+		pthread_mutex_unlock(&w->lock);
+		w->rest();
+		pthread_mutex_lock(&w->lock);
+	}
+	if (!w->first)
+		wait_for(w, POLL_NS);
+}
+
+static unsigned weight(const struct worker_job *job)
+{
+	return job->weight ? __atomic_load_n(job->weight, __ATOMIC_RELAXED) : 0;
+}
+
+/* The first of those that weigh most. Lock held. */
+static struct worker_job *take(struct worker *w)
+{
+	struct worker_job **best = &w->first, *job;
+
+	if (!w->first)
+		return NULL;
+	for (struct worker_job **at = &w->first->next; *at; at = &(*at)->next)
+		if (weight(*at) > weight(*best))
+			best = at;
+	job = *best;
+	*best = job->next;
+	if (w->last == &job->next)
+		w->last = best;
+	w->waiting--;
+	return job;
+}
+
+static int start(struct worker *w);
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
-	bool relaxed = false;
+	bool relaxed = false, rested = true;
 
 	prctl(PR_SET_NAME, w->name);
 	guard_enter(); /* whatever this thread calls, it is not the program's */
 	for (;;) {
 		struct worker_job *job;
-		struct timespec t;
 		bool polling;
 
 		pthread_mutex_lock(&w->lock);
-		while (!w->first && !w->polling)
-			pthread_cond_wait(&w->more, &w->lock);
-		if (!w->first) {
-			clock_gettime(CLOCK_REALTIME, &t);
-			t.tv_nsec += POLL_NS;
-			if (t.tv_nsec >= 1000000000) {
-				t.tv_sec++;
-				t.tv_nsec -= 1000000000;
-			}
-			pthread_cond_timedwait(&w->more, &w->lock, &t);
-		}
-		job = w->first;
-		if (job && !(w->first = job->next))
-			w->last = &w->first;
+		await(w, &rested);
+		job = take(w);
+		if (job && w->most && w->waiting > w->patience && w->threads < w->most())
+			start(w);
 		polling = w->polling; /* asked again while the poll runs: kept */
 		w->polling = false;
 		pthread_mutex_unlock(&w->lock);
@@ -118,25 +155,26 @@ static void *worker_main(void *arg)
 
 			relaxed = real.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
 		}
-		if (job)
+		if (job) {
 			job->run(job);
+			rested = false;
+		}
 		if (polling && w->poll())
 			worker_poll(w);
 	}
 	return NULL;
 }
 
-/* Lock held. */
+/* One more. Lock held. */
 static int start(struct worker *w)
 {
-	if (w->started)
-		return 0;
-	w->last = &w->first;
+	if (!w->threads)
+		w->last = &w->first;
 	if (w->dead || worker_thread(worker_main, w, w->name)) {
 		w->dead = true;
 		return -1;
 	}
-	w->started = true;
+	w->threads++;
 	return 0;
 }
 
@@ -146,10 +184,11 @@ int worker_post(struct worker *w, struct worker_job *job)
 
 	job->next = NULL;
 	pthread_mutex_lock(&w->lock);
-	ret = start(w);
+	ret = w->threads ? 0 : start(w);
 	if (!ret) {
 		*w->last = job;
 		w->last = &job->next;
+		w->waiting++;
 		pthread_cond_signal(&w->more);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -159,7 +198,7 @@ int worker_post(struct worker *w, struct worker_job *job)
 void worker_poll(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
-	if (!start(w) && !w->polling) {
+	if ((w->threads || !start(w)) && !w->polling) {
 		w->polling = true;
 		pthread_cond_signal(&w->more);
 	}

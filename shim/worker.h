@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Background threads. Each takes jobs in order, starts with its first job, blocks all signals and
- * runs in relaxed capture mode, so that nothing it does can spoil a capture of the program's.
+ * runs in relaxed capture mode, so that nothing it does can spoil a capture of the program's. Those
+ * that wait for children are several where many jobs wait.
  */
 #ifndef AF_SHIM_WORKER_H
 #define AF_SHIM_WORKER_H
@@ -13,6 +14,9 @@
 
 struct worker_job {
 	void (*run)(struct worker_job *job); /* frees the job */
+	/* How often what the job is about was met meanwhile: the highest goes first, and of equals
+	 * the first one. Outlives the job; NULL: 0. */
+	const unsigned *weight;
 	struct worker_job *next;
 };
 
@@ -21,10 +25,16 @@ struct worker {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct worker_job *first, **last;
-	bool started, dead;
+	bool dead;
+	unsigned threads, waiting; /* jobs that nobody has taken */
+	/* Another thread, up to so many (NULL: one), where more than `patience` jobs wait. */
+	unsigned (*most)(void);
+	unsigned patience;
 	/* Called about every millisecond between jobs while it returns true. */
 	bool (*poll)(void);
 	bool polling; /* set it with worker_poll */
+	/* Called on each thread that had nothing to do for a while. */
+	void (*rest)(void);
 };
 
 /* One for device memory of checks and their results, one for probes (each waits for a child), one

@@ -47,12 +47,13 @@ int command_version(int argc, char **argv)
 
 int command_compile(int argc, char **argv)
 {
-	return compile_child_main(0, 1);
+	return compile_child_serve(0, 1);
 }
 
 int command_probe(int argc, char **argv)
 {
-	return probe_child_main(0, 1);
+	return argc > 1 && !strcmp(argv[1], "serve") ? probe_child_serve(0, 1)
+						     : probe_child_main(0, 1);
 }
 
 int main(int argc, char **argv)

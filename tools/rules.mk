@@ -2,7 +2,7 @@
 # The autofuse command, and the configuration files compiled into library and command.
 EMBEDDED_INI := $(sort $(wildcard config/*.ini))
 # The probe and compile children are shim code that runs in the command (hidden `autofuse probe`, `compile`).
-PROBE_SRC ?= $(wildcard shim/probe_child*.c shim/purity*.c shim/cache*.c shim/nvrtc*.c shim/compile_child*.c)
+PROBE_SRC ?= $(wildcard shim/probe_child*.c shim/purity*.c shim/cache*.c shim/nvrtc*.c shim/compile_child*.c shim/serve_child*.c)
 COMMAND_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC) $(IMAGE_SRC) $(TOOLS_SRC) $(PROBE_SRC)) $(FUSED_OBJS)
 COMMAND_LIBS := -l:libinih.a -l:libjansson.a -l:libz.a -l:libelf.a -l:libzstd.a -l:liblz4.a -ldl -lm
 

@@ -33,7 +33,7 @@
 		}                                                                                  \
 	} while (0)
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, PERIOD = (1 << 20) + 7, PIECE = 8 << 20, LANES = 8 };
 
 struct options {
 	int n = 1000003, repeat = 20, offset = 0, graph = 0;
@@ -69,35 +69,87 @@ static void from_float(bf16 *to, float v)
 	memcpy(to, &high, sizeof(high));
 }
 
+/* What comes behind PERIOD elements is copies of them: an odd number, so that no block or row of
+ * anything sees the same again. */
 template <typename T> static T *buffer(const struct options &o, uint32_t seed)
 {
-	std::vector<T> host((size_t)o.n);
+	const size_t n = (size_t)o.n;
+	std::vector<T> host(std::min(n, (size_t)PERIOD));
 	T *p;
 
 	for (T &v : host) {
 		seed = seed * 1664525u + 1013904223u;
 		from_float(&v, (float)(int32_t)seed / 2147483648.0f);
 	}
-	CHECK(cudaMalloc(&p, ((size_t)o.n + o.offset) * sizeof(T)));
-	CHECK(cudaMemcpy(p + o.offset, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-	return p + o.offset;
+	CHECK(cudaMalloc(&p, (n + (size_t)o.offset) * sizeof(T)));
+	p += o.offset;
+	CHECK(cudaMemcpy(p, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+	for (size_t have = host.size(), more; have < n; have += more) {
+		more = std::min(have, n - have);
+		CHECK(cudaMemcpy(p + have, p, more * sizeof(T), cudaMemcpyDeviceToDevice));
+	}
+	return p;
 }
 
+/* A checksum of words in lanes, which the processor works on side by side. */
+struct checksum {
+	uint64_t lane[LANES];
+
+	checksum()
+	{
+		for (size_t i = 0; i < LANES; i++)
+			lane[i] = UINT64_C(14695981039346656037) + i;
+	}
+	static void take(uint64_t *to, uint64_t word)
+	{
+		*to = *to * UINT64_C(0x9e3779b97f4a7c15) + word;
+	}
+	/* Only the last piece may have another number of bytes than lanes go through. */
+	void add(const unsigned char *at, size_t bytes)
+	{
+		uint64_t word[LANES];
+
+		for (; bytes >= sizeof(word); at += sizeof(word), bytes -= sizeof(word)) {
+			memcpy(word, at, sizeof(word));
+			for (size_t i = 0; i < LANES; i++)
+				take(&lane[i], word[i]);
+		}
+		for (size_t i = 0; i < bytes; i++)
+			take(&lane[i % LANES], at[i]);
+	}
+	uint64_t all() const
+	{
+		uint64_t sum = LANES;
+
+		for (uint64_t l : lane)
+			take(&sum, l ^ l >> 32);
+		return sum;
+	}
+};
+
+/* Piece by piece: the next one is copied while one is summed up. */
 template <typename T> static void print_checksum(const struct options &o, const char *name, const T *p)
 {
-	std::vector<unsigned char> host((size_t)o.n * sizeof(T));
-	uint64_t sum = UINT64_C(14695981039346656037), word;
-	size_t i = 0;
+	const size_t bytes = (size_t)o.n * sizeof(T), piece = std::min(bytes, (size_t)PIECE);
+	const unsigned char *from = (const unsigned char *)p;
+	static unsigned char *host[2];
+	static cudaStream_t stream[2];
+	struct checksum sum;
+	size_t copied = 0;
 
-	CHECK(cudaMemcpy(host.data(), p, host.size(), cudaMemcpyDeviceToHost));
-	for (; i + sizeof(word) <= host.size(); i += sizeof(word)) {
-		memcpy(&word, &host[i], sizeof(word));
-		sum = (sum ^ word) * UINT64_C(1099511628211);
-		sum ^= sum >> 29;
+	for (int k = 0; k < 2 && !host[k]; k++) {
+		CHECK(cudaMallocHost(&host[k], piece));
+		CHECK(cudaStreamCreate(&stream[k]));
 	}
-	for (; i < host.size(); i++)
-		sum = (sum ^ host[i]) * UINT64_C(1099511628211);
-	printf("%s %016llx\n", name, (unsigned long long)sum);
+	for (size_t done = 0, turn = 0; done < bytes; done += piece, turn ^= 1) {
+		for (; copied < bytes && copied < done + 2 * piece; copied += piece)
+			CHECK(cudaMemcpyAsync(host[copied / piece % 2], from + copied,
+					      std::min(piece, bytes - copied),
+					      cudaMemcpyDeviceToHost, stream[copied / piece % 2]));
+		CHECK(cudaStreamSynchronize(stream[turn]));
+		sum.add(host[turn], std::min(piece, bytes - done));
+	}
+	printf("%s %016llx\n", name, (unsigned long long)sum.all());
 }
 
 template <typename T> static void iteration(const struct options &o, const struct work<T> &w, int i)

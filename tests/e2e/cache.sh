@@ -24,10 +24,22 @@ if [ "$AF_BACKEND" = soft ]; then
 	text='extern "C" __global__ void listed(int *p) { *p = 1; }
 SOFTGPU_KERNEL(listed)
 '
-	exec 7<>"$AF_TMP/image"
-	said=$(printf 'cc 90\ndriver 13000\nbuild 1\nsearch 7\ncache %s\nlimit 1000000\nname listed\nimage 7\noption %s\ntext %d\n%s\n' \
-		"$AUTOFUSE_CACHE" "$AF_BUILD/softgpu" ${#text} "$text" | head -c -1 | "$AUTOFUSE_COMMAND" compile)
-	exec 7>&-
+	said=$(python3 - "$AUTOFUSE_COMMAND" "$AF_TMP/image" "$AUTOFUSE_CACHE" "$AF_BUILD/softgpu" "$text" <<'PY'
+import socket, struct, subprocess, sys
+command, image, cache, nvrtc, text = sys.argv[1:]
+request = ("cc 90\ndriver 13000\nbuild 1\nsearch 7\ncache %s\nlimit 1000000\nname listed\noption %s\ntext %d\n%s"
+           % (cache, nvrtc, len(text), text)).encode()
+ours, theirs = socket.socketpair()
+child = subprocess.Popen([command, "compile", "serve"], stdin=theirs, stdout=theirs)
+theirs.close()
+with open(image, "w+b") as f:
+    socket.send_fds(ours, [struct.pack("4I", 0x31734661, len(request), 1, 0)], [f.fileno()])
+    ours.sendall(request)
+    print(ours.makefile().readline(), end="")
+ours.close()
+child.wait()
+PY
+	)
 	ok "compiled" has "$said" "^image 13000 [0-9]+ made$"
 	ok "its bytes are handed over" test -s "$AF_TMP/image"
 	ok "listed" has "$(cache)" "listed for sm_90 by NVRTC 13.0, [0-9]+ bytes"

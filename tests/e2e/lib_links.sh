@@ -18,7 +18,7 @@ compiled() { grep -c 'of image compiled' <<<"$log"; }
 # Longer and longer, until the compiler is through before the program is.
 run_until_fused() { # ARGS...
 	local repeat
-	for repeat in 150 600 2400; do
+	for repeat in 150 300 600 2400; do
 		run "$@" "${cold[@]}" --repeat $repeat
 		[ "$(chains fused)" -le 10 ] || return
 		rm -rf "$AUTOFUSE_CACHE"

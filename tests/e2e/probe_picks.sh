@@ -5,5 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 [ "$AF_BACKEND" != soft ] || export AUTOFUSE_NVRTC=$AF_BUILD/softgpu
 tap eval_check "$AF_BUILD/tests/gpu/eval_check" -n 1500
+SOFTGPU_KERNELS=$AF_BUILD/libautofuse.softgpu.so tap "eval_check, the command's kernel" "$AF_BUILD/tests/gpu/eval_check" -c -n 1500
 tap pick_check "$AF_BUILD/tests/gpu/pick_check"
 finish

@@ -3,7 +3,8 @@
  * Random row programs run as data (fused/gen_eval.h) against the same programs run statement by
  * statement (row_reference.cuh): no element may differ; and each must be seen that is made to.
  *
- *   eval_check [-s FIRST] [-n COUNT] [-v]     seeds; a failure names its own
+ *   eval_check [-s FIRST] [-n COUNT] [-v] [-c]     seeds; a failure names its own
+ *   -c   the kernel as it comes with the command, instead of one that NVRTC makes
  *
  * AUTOFUSE_NVRTC names the compiler; else it is found as the library finds it.
  */
@@ -22,6 +23,7 @@ enum { BASE = 1 << 20, ROOM = 16 << 20, ROWS_MOST = 512, SCRATCH = 16384, VALUES
 static CUfunction eval, reference;
 static CUdeviceptr memory[2], program, data, order, pair, differ, value, scratch;
 static unsigned ran, reduced, seen, failed;
+static bool carried;
 
 static uint64_t next(uint64_t *s)
 {
@@ -144,7 +146,15 @@ static void check(uint64_t seed, bool verbose)
 		       r.nstmt, (long long)rows, (long long)r.cols);
 }
 
-static void open_all(const char *path)
+static CUmodule carried_module(void)
+{
+	CUmodule module;
+
+	GPU(cuModuleLoadData(&module, eval_image()));
+	return module;
+}
+
+static CUmodule made_module(void)
 {
 	struct nvrtc_places places = {.option = getenv("AUTOFUSE_NVRTC")};
 	char why[1000], *text = eval_text();
@@ -157,14 +167,21 @@ static void open_all(const char *path)
 		printf("1..0 # SKIP %s\n", why);
 		exit(0);
 	}
-	gpu_open();
 	if (!text ||
 	    nvrtc_compile(&n, text, (unsigned)gpu.cc, &image, &bytes, NULL, why, sizeof(why))) {
 		printf("Bail out! %s\n", text ? why : "no text");
 		exit(3);
 	}
 	GPU(cuModuleLoadData(&module, image));
-	eval = gpu_function(module, EVAL_KERNEL);
+	free(text);
+	free(image);
+	return module;
+}
+
+static void open_all(const char *path)
+{
+	gpu_open();
+	eval = gpu_function(carried ? carried_module() : made_module(), EVAL_KERNEL);
 	reference = gpu_function(gpu_load(path), "row_reference");
 	for (unsigned k = 0; k < 2; k++)
 		memory[k] = (gpu_alloc(ROOM + 1024) + 511) / 512 * 512;
@@ -175,8 +192,6 @@ static void open_all(const char *path)
 	differ = gpu_alloc(4);
 	value = gpu_alloc(VALUES);
 	scratch = gpu_alloc((size_t)ROWS_MOST * SCRATCH);
-	free(image);
-	free(text);
 }
 
 int main(int argc, char **argv)
@@ -185,13 +200,15 @@ int main(int argc, char **argv)
 	char self[4096], path[4200];
 	bool verbose = false;
 
-	for (int c; (c = getopt(argc, argv, "s:n:v")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "s:n:vc")) != -1;) {
 		if (c == 's')
 			first = strtoull(optarg, NULL, 10);
 		else if (c == 'n')
 			count = strtoull(optarg, NULL, 10);
 		else if (c == 'v')
 			verbose = true;
+		else if (c == 'c')
+			carried = true;
 		else
 			return 2;
 	}

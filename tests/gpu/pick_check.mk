@@ -14,7 +14,7 @@ $(call softgpu_companion,$(GPU_DIR)/pick_check,tests/gpu/pick_check.softgpu.cpp)
 GPU_PROGRAMS += $(GPU_DIR)/pick_check $(GPU_DIR)/pick_check.softgpu.so $(PICKS)
 
 # What the probe runs as data, against the same statement by statement.
-$(GPU_DIR)/eval_check: $(O)/obj/tests/gpu/eval_check.o $(GEN_TEST_OBJ) $(GPU_BASE_OBJ)
+$(GPU_DIR)/eval_check: $(O)/obj/tests/gpu/eval_check.o $(O)/obj/fused/eval_image.o $(GEN_TEST_OBJ) $(GPU_BASE_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm

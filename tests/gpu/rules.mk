@@ -3,7 +3,7 @@
 # built anywhere and run on the software GPU and on a real one alike.
 GPU_DIR := $(O)/tests/gpu
 GPU_BASE_OBJ := $(call objs,$(CONFIG_SRC) $(MATCHER_SRC) $(FUSED_SRC))
-GPU_PROBE_OBJ := $(call objs,$(wildcard shim/probe_child*.c shim/purity*.c fused/fatbin.c) shim/cache.c shim/cache_profile.c \
+GPU_PROBE_OBJ := $(call objs,$(wildcard shim/probe_child*.c shim/purity*.c fused/fatbin.c fused/eval_image.c) shim/serve_child.c shim/cache.c shim/cache_profile.c \
 	shim/cache_choice.c shim/cache_dir.c shim/cache_image.c shim/cache_image_list.c shim/nvrtc.c shim/nvrtc_find.c)
 GPU_PROBE_LIBS := -l:libinih.a -l:libjansson.a -l:libelf.a -l:libz.a -l:libzstd.a -l:liblz4.a -ldl -lm
 GPU_PROGRAMS := $(GPU_DIR)/probe_check $(GPU_DIR)/silu_check
@@ -54,7 +54,7 @@ $(GPU_DIR)/fused_bench: $(O)/obj/tests/gpu/fused_bench.o $(GPU_BASE_OBJ)
 GPU_PROGRAMS += $(GPU_DIR)/fused_bench
 
 $(GPU_DIR)/separation_check: $(O)/obj/tests/gpu/separation_check.o $(GPU_BASE_OBJ) $(call objs,$(addprefix \
-	shim/probe_child_,bench.c device.c inputs.c inputs_silu.c number.c search.c search_silu.c tune.c))
+	shim/probe_child_,bench.c device.c lap.c inputs.c inputs_silu.c number.c search.c search_silu.c tune.c))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm

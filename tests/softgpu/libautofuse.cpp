@@ -10,3 +10,5 @@ SOFTGPU_DYNAMIC_SHARED(af_shared)
 #define PUBLISH(name) SOFTGPU_KERNEL(name)
 #define SWEEP(name) SOFTGPU_KERNEL(name)
 #include "fused/kernels.def"
+
+#include "fused/eval.cu"
