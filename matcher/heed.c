@@ -26,8 +26,7 @@ bool heed_of(const struct launch *l, const struct op *op, struct heed *h)
 		if (!matters[at])
 			continue;
 		if (h->n == HEED_SPANS) { /* then all of the rest */
-			h->span[h->n - 1].bytes =
-				(uint16_t)(k->param_bytes - h->span[h->n - 1].at);
+			h->span[h->n - 1].bytes = (uint16_t)(k->param_bytes - h->span[h->n - 1].at);
 			break;
 		}
 		h->span[h->n].at = (uint16_t)at;

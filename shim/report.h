@@ -19,6 +19,11 @@ struct report_counts {
 	unsigned long long substitute; /* fused launches sent in their place */
 	unsigned long long own;        /* snapshots, candidates and compares of live checks */
 	unsigned long long held, completed, timed_out;
+	/* Times that a stream came to hold launches, and of these those that ended fused, all of
+	 * them, and those that the timer ended, with nothing or not all of it fused. */
+	unsigned long long sequences, sequences_fused, sequences_timed_out;
+	unsigned long long decoded;    /* launches that were decoded */
+	unsigned long long remembered; /* fused launches made by what was remembered */
 	unsigned long long unlooked; /* launches passed over because nothing came of their like */
 };
 extern struct report_counts report_counts;
