@@ -180,7 +180,6 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 
 static void summary(const struct report_totals *t)
 {
-	fprintf(stderr, "XX decoded %llu remembered %llu held %llu completed %llu\n", t->counts.decoded, t->counts.remembered, t->counts.held, t->counts.completed);
 	char text[640], graphs[320] = "", before[32], after[32];
 	unsigned long long graphs_fused = 0, alone = t->rejected;
 	size_t n = 0;

@@ -71,6 +71,7 @@ static void add_launch(const struct launch *l)
 		die("out of memory");
 	memcpy(s->params, l->params, k->param_bytes);
 	s->launch.params = s->params;
+	s->param[0] = s->params;
 	for (unsigned i = 0; i < k->nparam; i++)
 		s->param[i] = s->params + k->param[i].offset;
 	if (work_idle && k->ops == (uint64_t)1 << OP_touch) { /* which takes long for nothing */

@@ -15,6 +15,7 @@ enum { REGIONS = 4096, NEAR = 4096, FILLED_MAX = 1 << 20, PAGE = 2 << 20 };
 static struct range region[REGIONS];
 static unsigned nregion;
 static struct range written[REGIONS], input;
+static enum dtype input_type;
 static unsigned nwritten;
 
 /* Adds r, rounded to pages, to disjoint ranges. */
@@ -115,8 +116,10 @@ void memory_fill(const struct op *op)
 		for (uint64_t a = r.lo; a < r.hi; a += dtype_bytes((enum dtype)o->dtype))
 			memory_number((enum dtype)o->dtype, XXH3_64bits(&a, 8),
 				      (uint8_t *)(uintptr_t)a);
-		if (o->access == ACCESS_READ && !input.hi && r.hi - r.lo <= NEAR)
+		if (o->access == ACCESS_READ && !input.hi && r.hi - r.lo <= NEAR) {
 			input = r;
+			input_type = (enum dtype)o->dtype;
+		}
 		if (nwritten < REGIONS)
 			written[nwritten++] = r;
 	}
@@ -124,8 +127,11 @@ void memory_fill(const struct op *op)
 
 void memory_begin(unsigned pass)
 {
-	for (uint64_t a = input.lo; a < input.hi; a++)
-		*(uint8_t *)(uintptr_t)a = (uint8_t)(pass * 7 + (a & 1));
+	for (uint64_t a = input.lo; a < input.hi; a += dtype_bytes(input_type)) {
+		const uint64_t of[2] = {a, pass};
+
+		memory_number(input_type, XXH3_64bits(of, sizeof(of)), (uint8_t *)(uintptr_t)a);
+	}
 }
 
 uint64_t memory_hash(uint64_t h)

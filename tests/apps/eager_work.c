@@ -74,6 +74,8 @@ static void work(const struct kernel *k, void *const *params)
 	if (at->thread.x || at->thread.y || at->thread.z || at->block.x || at->block.y ||
 	    at->block.z || k->param_bytes > PARAMS || work_idle)
 		return;
+	if (!k->nparam)
+		memcpy(bytes, params[0], k->param_bytes);
 	for (unsigned i = 0; i < k->nparam; i++)
 		memcpy(bytes + k->param[i].offset, params[i], k->param[i].bytes);
 	/* A kernel does not know these of its launch, and they follow from the rest. */
@@ -149,10 +151,12 @@ int work_register(const struct launch *l)
 		return -1;
 	for (unsigned i = 0; i < k->nparam; i++)
 		param[i] = (struct softgpu_param){k->param[i].offset, k->param[i].bytes};
+	if (!k->nparam) /* they came as one buffer */
+		param[0] = (struct softgpu_param){0, k->param_bytes};
 	*m = (struct softgpu_kernel){.name = k->name,
 				     .run = run[nkernel],
 				     .param = param,
-				     .nparam = k->nparam,
+				     .nparam = k->nparam ? k->nparam : 1,
 				     .max_threads = SOFTGPU_MAX_THREADS,
 				     .shared = shared};
 	kernel[nkernel++] = k;
