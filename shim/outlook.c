@@ -6,8 +6,9 @@
 enum {
 	PLACES = 4096, /* a power of two */
 	BEFORE = 3,
-	LOOKS = 8, /* in vain, before any is passed over */
-	REST = 16, /* launches passed over then; twice as many after each further look, up to */
+	LOOKS = 6, /* in vain, before any is passed over */
+	REST = 32, /* launches passed over then; four times as many after each further look, up to
+		    */
 	REST_MOST = 4096,
 	WAIT = 3, /* of a group that waits, one in so many and one is looked at */
 };
@@ -68,7 +69,7 @@ bool outlook_pass(uint32_t here, uint64_t index)
 		return false;
 	p->rest = p->again;
 	if (p->again < REST_MOST)
-		p->again = (uint16_t)(p->again * 2);
+		p->again = (uint16_t)(p->again * 4);
 	return false;
 }
 

@@ -24,7 +24,7 @@ struct report_counts {
 	unsigned long long sequences, sequences_fused, sequences_timed_out;
 	unsigned long long decoded;    /* launches that were decoded */
 	unsigned long long remembered; /* fused launches made by what was remembered */
-	unsigned long long unlooked; /* launches passed over because nothing came of their like */
+	unsigned long long unlooked;   /* launches passed over because nothing came of their like */
 };
 extern struct report_counts report_counts;
 
