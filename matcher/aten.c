@@ -159,7 +159,7 @@ bool aten_pitch(struct op *op, int64_t pitch)
 	return true;
 }
 
-void aten_slot(struct op *op, uint32_t offset, uint8_t bytes, enum role role)
+void aten_slot(struct op *op, uint32_t offset, uint16_t bytes, enum role role)
 {
 	if (op->nslot < OP_MAX_SLOTS)
 		op->slot[op->nslot++] = (struct slot){(uint16_t)offset, bytes, (uint8_t)role};
@@ -167,13 +167,8 @@ void aten_slot(struct op *op, uint32_t offset, uint8_t bytes, enum role role)
 
 void aten_blank(struct op *op, uint32_t offset, uint32_t bytes)
 {
-	while (bytes) {
-		uint8_t n = bytes > 255 ? 255 : (uint8_t)bytes;
-
-		aten_slot(op, offset, n, ROLE_NONE);
-		offset += n;
-		bytes -= n;
-	}
+	if (bytes && bytes <= UINT16_MAX)
+		aten_slot(op, offset, (uint16_t)bytes, ROLE_NONE);
 }
 
 bool aten_grid_is(const struct launch *l, int64_t n, int64_t each)

@@ -67,8 +67,9 @@ bool aten_plausible(uint64_t addr, enum dtype t);
 bool aten_dense(struct op *op, enum role role, enum access access, enum dtype t, uint64_t addr,
 		int64_t rows, int64_t cols);
 bool aten_pitch(struct op *op, int64_t pitch);
-void aten_slot(struct op *op, uint32_t offset, uint8_t bytes, enum role role);
-/* Bytes that mean nothing (padding, unused entries): no key and no site depends on them. */
+void aten_slot(struct op *op, uint32_t offset, uint16_t bytes, enum role role);
+/* Bytes that mean nothing (padding, unused entries), as decode does not look at them: no key, no
+ * site and no remembered group depends on them. */
 void aten_blank(struct op *op, uint32_t offset, uint32_t bytes);
 
 /* blocks of `each` that cover n: is it the grid's x, and y and z 1? */

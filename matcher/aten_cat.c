@@ -142,6 +142,24 @@ static bool add_input(const struct cat *c, const uint8_t *inputs, unsigned i,
 	return set_box(o, c, size, stride);
 }
 
+/* What is said of inputs beyond the last, and shapes that nobody needs: what the stack held. */
+static void blank(const struct cat *c, const uint8_t *p, uint32_t n, struct op *op)
+{
+	const uint32_t words = 8 + 8u * c->most, unused = c->most - n,
+		       shapes = 8 + aten_align(21u * c->most, 4), flags = 8 + 20u * c->most;
+	uint32_t shaped = c->strided ? n : 0;
+
+	while (shaped && p[flags + shaped - 1])
+		shaped--;
+	aten_blank(op, 8 + 8 * n, 8 * unused);
+	for (unsigned i = 0; i < 3; i++)
+		aten_blank(op, words + 4 * (i * c->most + n), 4 * unused);
+	aten_blank(op, flags + n, shapes - flags - n);
+	aten_blank(op, shapes + SHAPE_BYTES * shaped, c->shape - shapes - SHAPE_BYTES * shaped);
+	for (unsigned i = 0; i < 2; i++)
+		aten_blank(op, c->shape + 16 * i + 4u * c->dims, 4u * (MAX_DIMS - c->dims));
+}
+
 static enum reason decode(const void *data, const struct launch *l, struct op *op)
 {
 	const struct cat *c = data;
@@ -204,6 +222,7 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 		op->operand[op->noperand] = op->operand[0];
 		op->operand[op->noperand++].access = ACCESS_READ;
 	}
+	blank(c, p, n, op);
 	return REASON_NONE;
 }
 

@@ -49,6 +49,7 @@ struct launch {
 	uint64_t stream;       /* likewise, unique within its context */
 	int device;            /* ordinal, -1 if unknown */
 	uint64_t index;        /* counts launches of the process or the trace from 0 */
+	uint32_t look;         /* the owner's own: where launches like it are noted, or 0 */
 	uint64_t site;         /* key_site of it, where the owner wants it only once; else 0 */
 	const uint8_t *params; /* kernel->param_bytes bytes, laid out as the kernel sees them */
 };

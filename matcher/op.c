@@ -92,3 +92,32 @@ void op_copy(struct op *to, const struct op *from)
 	memcpy(to->operand, from->operand, from->noperand * sizeof(from->operand[0]));
 	memcpy(to->slot, from->slot, from->nslot * sizeof(from->slot[0]));
 }
+
+static bool order_same(const struct op_order *a, const struct op_order *b)
+{
+	return a->width == b->width &&
+	       (!a->width ||
+		(a->height == b->height && a->vt == b->vt && a->vector == b->vector &&
+		 a->along_x == b->along_x && a->along_y == b->along_y && a->blocks == b->blocks &&
+		 a->step == b->step && !memcmp(a->mult, b->mult, sizeof(a->mult))));
+}
+
+bool op_same(const struct op *a, const struct op *b)
+{
+	if (a->code != b->code || a->vetted != b->vetted || a->noperand != b->noperand ||
+	    a->nslot != b->nslot || a->rows != b->rows || a->cols != b->cols ||
+	    a->has_eps != b->has_eps || (a->has_eps && memcmp(&a->eps, &b->eps, sizeof(a->eps))) ||
+	    a->plus_one != b->plus_one || a->nscalar != b->nscalar || a->compute != b->compute ||
+	    memcmp(a->scalar, b->scalar, sizeof(a->scalar)) || !order_same(&a->order, &b->order))
+		return false;
+	for (unsigned i = 0; i < a->nslot; i++)
+		if (a->slot[i].offset != b->slot[i].offset ||
+		    a->slot[i].bytes != b->slot[i].bytes || a->slot[i].role != b->slot[i].role)
+			return false;
+	for (unsigned i = 0; i < a->noperand; i++)
+		if (!operand_same(&a->operand[i], &b->operand[i]) ||
+		    a->operand[i].role != b->operand[i].role ||
+		    a->operand[i].access != b->operand[i].access)
+			return false;
+	return true;
+}

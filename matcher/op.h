@@ -64,11 +64,12 @@ struct operand {
  * Where a role sits in the launch's packed parameter bytes. Verdict keys mask OPERAND and EXTENT
  * slots, probes and snapshots write other addresses and extents there. An operand that a launch
  * does without (NULL) has no slot: its absence is a constant. Slots of role NONE are bytes that
- * mean nothing (padding, entries not in use, what other slots say already); keys mask them, too.
+ * mean nothing (padding, entries not in use): the decoder says the same whatever is there. Keys
+ * mask them, too.
  */
 struct slot {
 	uint16_t offset; /* bytes */
-	uint8_t bytes;   /* 4 or 8; of role NONE any number */
+	uint16_t bytes;  /* 4 or 8; of role NONE any number */
 	uint8_t role;    /* enum role */
 };
 
@@ -164,5 +165,7 @@ uint64_t operand_bytes(const struct operand *o);
 
 /* Copies what is valid of an op, which is far less than sizeof. */
 void op_copy(struct op *to, const struct op *from);
+/* Do they say the same, of the same memory and the same bytes? */
+bool op_same(const struct op *a, const struct op *b);
 
 #endif

@@ -100,7 +100,7 @@ static enum reason read_args(const struct sig *s, const struct launch *l, struct
 		if (op->nslot == OP_MAX_SLOTS)
 			return REASON_SHAPE;
 		op->slot[op->nslot++] =
-			(struct slot){(uint16_t)param->offset, (uint8_t)param->bytes, a->role};
+			(struct slot){(uint16_t)param->offset, (uint16_t)param->bytes, a->role};
 	}
 	return REASON_NONE;
 }

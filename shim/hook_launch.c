@@ -10,6 +10,7 @@
 #include "shim/driver.h"
 #include "shim/finish.h"
 #include "shim/kernels.h"
+#include "shim/outlook.h"
 #include "shim/params.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -193,12 +194,27 @@ static bool dull(struct kernel_rec *rec)
 	return true;
 }
 
+/* Is the launch of that kernel, which might begin something, sent on unseen? */
+static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
+{
+	if (!rec->k.family || __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+		return dull(rec);
+	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ||
+	    !outlook_pass(here, index))
+		return false;
+	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 static CUresult guarded(struct call *c)
 {
 	static uint64_t launches;
 	static bool loaded;
 	struct kernel_rec *rec = kernels_get(c->f);
 	uint64_t index = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
+	const uint32_t here = process.config.opt.families == FAMILIES_YES && rec
+				      ? outlook_here(rec, c->grid[0])
+				      : 0;
 	uint8_t params[PARAMS_MAX];
 	struct launch l;
 	struct op op;
@@ -211,7 +227,8 @@ static CUresult guarded(struct call *c)
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
 	if (has_attributes(c))
 		attributed_note(rec);
-	if (!concerns(rec) || (looked_at(rec) && rec->k.ops & ops.begin && dull(rec)))
+	if (!concerns(rec) ||
+	    (looked_at(rec) && rec->k.ops & ops.begin && passed_over(rec, here, index)))
 		return send(&c->own);
 	op_opaque(&op);
 	memset(&l, 0, sizeof(l));
@@ -223,6 +240,7 @@ static CUresult guarded(struct call *c)
 	if (rec && (looked_at(rec) || record_on) && pack(c, &rec->k, params, &l))
 		l.params = params;
 	l.index = index;
+	l.look = here;
 	if (looked_at(rec) && l.params) {
 		if (window_recall(&c->own, &l, &r))
 			return r;
@@ -231,6 +249,7 @@ static CUresult guarded(struct call *c)
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 		}
 		decode_launch(&l, &op);
+		__atomic_fetch_add(&report_counts.decoded, 1, __ATOMIC_RELAXED);
 		watched = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
 		if (op.code != OP_opaque && (watched || ops.begin >> op.code & 1))
 			l.site = key_site(&l, &op);

@@ -4,6 +4,7 @@
 #include "fused/gen.h"
 #include "shim/generated.h"
 #include "shim/kernels.h"
+#include "shim/outlook.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
 #include "shim/serve.h"
@@ -94,7 +95,7 @@ static void begin(const struct group *g, const struct ours *o, struct verdict *v
 	}
 }
 
-enum reason judge(const struct group *g, const struct ours *o, struct verdict **v)
+static enum reason answer(const struct group *g, const struct ours *o, struct verdict **v)
 {
 	int state;
 
@@ -125,6 +126,17 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 		return (*v)->why;
 	}
 	return g->row ? image(g, o, *v) : preferred(g, o, *v, state);
+}
+
+enum reason judge(const struct group *g, const struct ours *o, struct verdict **v)
+{
+	const struct launch *first = &g->member[0]->launch,
+			    *last = &g->member[group_size(g) - 1]->launch;
+	const enum reason why = answer(g, o, v);
+
+	if (*v && verdict_state(*v) != VERDICT_REJECTED && why != REASON_NOT_PROFITABLE)
+		outlook_promise(first->look, last->index - first->index, why != REASON_NONE);
+	return why;
 }
 
 bool judge_wants_check_of(const struct verdict *v, int64_t rows)

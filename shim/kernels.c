@@ -9,8 +9,7 @@
 #include "matcher/decode.h"
 
 enum {
-	CACHE_SLOTS =
-		128, /* power of two; a decode step of a language model launches about 20 kernels */
+	CACHE_SLOTS = 512, /* power of two; a decode step of PyTorch's launches about 70 kernels */
 	PARAM_CHUNK = 16,
 	PARAM_MAX = 4096, /* no kernel has more parameters than bytes of them (CUDA 12.1: 32,764) */
 };
@@ -182,7 +181,7 @@ static inline struct kernel_rec *get(CUfunction f, bool kernel)
 {
 	uint64_t generation = __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE);
 	unsigned slot =
-		(unsigned)(((uintptr_t)f * UINT64_C(0x9e3779b97f4a7c15)) >> 57) % CACHE_SLOTS;
+		(unsigned)(((uintptr_t)f * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % CACHE_SLOTS;
 
 	if (f && cache.generation == generation) {
 		if (cache.slot[slot].f == f)

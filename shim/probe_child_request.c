@@ -131,7 +131,7 @@ static bool op(struct probe *p, json_t *j, struct op *op)
 
 		op->slot[op->nslot++] =
 			(struct slot){.offset = (uint16_t)json_integer_value(json_array_get(s, 0)),
-				      .bytes = (uint8_t)json_integer_value(json_array_get(s, 1)),
+				      .bytes = (uint16_t)json_integer_value(json_array_get(s, 1)),
 				      .role = role ? (uint8_t)role_parse(role) : ROLE_NONE};
 	}
 	return true;

@@ -209,6 +209,14 @@ static void summary(const struct report_totals *t)
 	if (t->counts.unlooked && n < sizeof(text))
 		snprintf(text + n, sizeof(text) - n, ", %llu launches no longer looked at",
 			 t->counts.unlooked);
+	n = strlen(text);
+	if (process.config.opt.families == FAMILIES_YES && t->counts.sequences && n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n,
+			 "; of %s held sequences %.0f%% completed, %.0f%% were sent by the timer",
+			 grouped(t->counts.sequences, before),
+			 100. * (double)t->counts.sequences_fused / (double)t->counts.sequences,
+			 100. * (double)t->counts.sequences_timed_out /
+				 (double)t->counts.sequences);
 	log_always("%s launches became %s: %s%s%s", grouped(t->launches, before),
 		   grouped(t->launches - t->counts.removed + t->counts.substitute, after), text,
 		   graphs[0] ? "; " : "", graphs);

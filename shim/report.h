@@ -19,7 +19,12 @@ struct report_counts {
 	unsigned long long substitute; /* fused launches sent in their place */
 	unsigned long long own;        /* snapshots, candidates and compares of live checks */
 	unsigned long long held, completed, timed_out;
-	unsigned long long unlooked; /* launches passed over because nothing came of their like */
+	/* Times that a stream came to hold launches; until it held none again something was fused,
+	 * or the timer sent all of it as it was. */
+	unsigned long long sequences, sequences_fused, sequences_timed_out;
+	unsigned long long decoded;    /* launches that were decoded */
+	unsigned long long remembered; /* fused launches made by what was remembered */
+	unsigned long long unlooked;   /* launches passed over because nothing came of their like */
 };
 extern struct report_counts report_counts;
 

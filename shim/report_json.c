@@ -124,8 +124,12 @@ void report_json(FILE *f, const struct report_totals *t)
 		"  \"launches\": {\"program\": %llu, \"sent\": %llu, \"fused\": %llu, \"own\": "
 		"%llu},\n",
 		t->launches, t->launches - c->removed + c->substitute, c->substitute, c->own);
-	fprintf(f, "  \"held\": {\"held\": %llu, \"completed\": %llu, \"timed_out\": %llu},\n",
-		c->held, c->completed, c->timed_out);
+	fprintf(f,
+		"  \"held\": {\"held\": %llu, \"completed\": %llu, \"timed_out\": %llu, "
+		"\"sequences\": %llu, \"sequences_fused\": %llu, \"sequences_timed_out\": %llu, "
+		"\"remembered\": %llu, \"decoded\": %llu, \"unlooked\": %llu},\n",
+		c->held, c->completed, c->timed_out, c->sequences, c->sequences_fused,
+		c->sequences_timed_out, c->remembered, c->decoded, c->unlooked);
 	json_patterns(f, t);
 	if (t->nphase)
 		json_phases(f, t);

@@ -55,6 +55,7 @@ static void submit(struct window *w, unsigned arms, unsigned *waited)
 	pthread_mutex_lock(&w->lock);
 	if (w->used && w->held && w->arms == arms && worker_driver_open() &&
 	    !wait_for_record(waited)) {
+		const unsigned fused = w->fused;
 		CUresult r;
 
 		*waited = 0;
@@ -62,6 +63,8 @@ static void submit(struct window *w, unsigned arms, unsigned *waited)
 		if (record_on)
 			record_timer(w->stream, w->ours->generation);
 		r = window_flush(w, REASON_TIMER);
+		if (w->fused == fused)
+			__atomic_fetch_add(&report_counts.sequences_timed_out, 1, __ATOMIC_RELAXED);
 		if (r)
 			w->pending = r;
 		window_update(w);

@@ -145,6 +145,10 @@ void window_update(struct window *w)
 		__atomic_store_n(&w->waiting, waiting, __ATOMIC_RELEASE);
 		__atomic_add_fetch(&window_waiting, waiting ? 1 : -1u, __ATOMIC_SEQ_CST);
 	}
+	if (w->held && !held && w->fused != w->fused_before)
+		__atomic_fetch_add(&report_counts.sequences_fused, 1, __ATOMIC_RELAXED);
+	if (!held)
+		w->fused_before = w->fused;
 	__atomic_store_n(&w->held, held, __ATOMIC_RELEASE);
 	if (watched == w->watched)
 		return;
@@ -163,8 +167,10 @@ void window_touch(void)
 
 void window_holds(struct window *w)
 {
-	if (!w->held)
+	if (!w->held) {
 		here.held = w;
+		__atomic_fetch_add(&report_counts.sequences, 1, __ATOMIC_RELAXED);
+	}
 	__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
 	wayout_arm(w);
 }

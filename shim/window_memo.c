@@ -2,24 +2,24 @@
 /*
  * The short way. A program that decodes tokens makes the same launches with the same arguments over
  * and over. What was decided about a group whose members followed each other directly is
- * remembered: the launches byte by byte, and the fused launch. When launches come that begin such a
- * group, with nothing open anywhere, they are held without being decoded or shown to the planner;
- * if exactly the rest follows, the fused launch is made at once. On anything else (another launch,
- * a call, the way out, another stream) the planner is shown the held launches as if they came now,
- * and all goes on from there: nothing is decided here that the planner did not decide for these
- * very bytes. What may have changed since is asked again: the memory's kind, verdict, switches.
+ * remembered: the launches, of their parameters the bytes that mattered to the decoder (heed.h),
+ * and the fused launch. When launches come that begin such a group, with nothing open anywhere,
+ * they are held without being decoded or shown to the planner; if exactly the rest follows, the
+ * fused launch is made at once. On anything else (another launch, a call, the way out, another
+ * stream) the planner is shown the held launches as if they came now, and all goes on from there:
+ * nothing is decided here that the planner did not decide for what these launches say. What may
+ * have changed since is asked again: the memory's kind, verdict, switches.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "matcher/decode.h"
+#include "matcher/heed.h"
 #include "matcher/key.h"
 #include "shim/judge.h"
 #include "shim/kernels.h"
 #include "shim/memory.h"
+#include "shim/outlook.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
@@ -27,8 +27,13 @@
 #include "shim/window_launch.h"
 
 enum {
-	SLOTS = 1024,         /* a power of two */
-	RUN_PARAMS = 8 << 10, /* bytes of parameters of all members */
+	ROOTS = 64,     /* a power of two */
+	ENTRIES = 2048, /* then all are forgotten */
+	TRIED = 64,     /* entries that a launch is compared with at most */
+	RUN_PARAMS =
+		64 << 10, /* bytes of parameters of all members: CatArrayBatchedCopy has 3 KiB */
+	FRESH = 512,      /* groups remembered since one came again: the others are not, but */
+	FRESH_EACH = 8,   /* one in so many */
 };
 
 /* A whole group: what was sent for it. */
@@ -40,56 +45,64 @@ struct whole {
 	struct range range[GROUP_MAX_SLOTS];
 };
 
-/* A launch behind others (`parent`, if that still is what it was): with them it begins groups, or
- * is a whole one. */
+struct entry;
+
+/* Entries that may come at one place, a ring: `last` is the one that came last, those behind it are
+ * tried first, as programs go round. */
+struct ring {
+	struct entry *last;
+};
+
+/* A launch behind others: with them it begins groups, or is a whole one. */
 struct entry {
-	uint64_t serial; /* which trail it is; entries are used again for others */
-	const struct entry *parent;
-	uint64_t parent_serial;
-	struct launch launch; /* params are its own */
-	uint8_t *params;
-	uint32_t room;
+	struct entry *next; /* in its ring */
+	struct ring behind; /* what may come then */
+	struct launch launch;
+	struct heed heed;
 	struct site *site;   /* where the groups begin */
 	bool pattern, chain; /* there are such groups */
 	struct whole *whole; /* NULL: it only begins some */
+	uint8_t params[];    /* the launch's */
 };
 
 struct memo {
-	uint64_t serials;
+	struct ring root[ROOTS]; /* by kernel */
+	unsigned n, fresh;
 	/* The launches now held: as many as the window's nrun. */
-	const struct entry *at; /* the last of them */
-	uint64_t hash;
+	struct entry *at; /* the last of them */
 	struct launch run[GROUP_MAX_MEMBERS];
 	uint8_t params[RUN_PARAMS]; /* theirs */
 	uint32_t used;              /* bytes of that */
-	struct entry *slot[SLOTS];
 };
 
-/* Of launches with the hash h (0: none) and one more. */
-static uint64_t hash_of(uint64_t h, const struct launch *l)
+static struct ring *root_of(struct memo *m, const struct kernel *k)
 {
-	return XXH3_64bits_withSeed(l->params, l->kernel->param_bytes,
-				    h ^ (uint64_t)(uintptr_t)l->kernel);
+	return &m->root[((uintptr_t)k * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (ROOTS - 1)];
 }
 
-static struct entry **slot_of(struct memo *m, uint64_t h)
+/* Is it the launch of the entry, as far as it matters? */
+static bool is(const struct entry *e, const struct launch *l)
 {
-	return &m->slot[(h ^ h >> 32) % SLOTS];
+	const struct launch *a = &e->launch;
+
+	return a->kernel == l->kernel && !memcmp(a->grid, l->grid, sizeof(a->grid)) &&
+	       !memcmp(a->block, l->block, sizeof(a->block)) && a->shmem == l->shmem &&
+	       a->attrs == l->attrs && a->priority == l->priority &&
+	       heed_same(&e->heed, a->params, l->params);
 }
 
-static bool same(const struct launch *a, const struct launch *b)
+static struct entry *find(struct ring *r, const struct launch *l)
 {
-	return a->kernel == b->kernel && !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
-	       !memcmp(a->block, b->block, sizeof(a->block)) && a->shmem == b->shmem &&
-	       a->attrs == b->attrs && a->priority == b->priority &&
-	       !memcmp(a->params, b->params, a->kernel->param_bytes);
-}
+	struct entry *e = r->last;
 
-/* Is e that launch, behind what is held? */
-static bool follows(const struct entry *e, const struct entry *at, const struct launch *l)
-{
-	return e && e->parent == at && (!at || e->parent_serial == at->serial) &&
-	       same(&e->launch, l);
+	for (unsigned i = 0; e && i < TRIED; i++) {
+		e = e->next;
+		if (is(e, l))
+			return r->last = e;
+		if (e == r->last)
+			return NULL;
+	}
+	return NULL;
 }
 
 static void free_whole(struct entry *e)
@@ -100,34 +113,49 @@ static void free_whole(struct entry *e)
 	e->whole = NULL;
 }
 
-/* The entry for that launch behind `parent`, made if missing; NULL if out of memory. */
-static struct entry *entry_for(struct memo *m, const struct entry *parent, uint64_t h,
-			       const struct launch *l)
+static void free_ring(struct ring *r)
 {
-	struct entry **at = slot_of(m, h), *e = *at;
-	const uint32_t bytes = l->kernel->param_bytes;
+	struct entry *e = r->last, *next;
 
-	if (follows(e, parent, l))
-		return e;
-	if (!e && !(e = *at = calloc(1, sizeof(*e))))
-		return NULL;
-	e->serial = ++m->serials;
-	free_whole(e);
-	e->parent = parent;
-	e->parent_serial = parent ? parent->serial : 0;
-	e->pattern = e->chain = false;
-	if (bytes > e->room) {
-		uint8_t *more = realloc(e->params, bytes);
-
-		if (!more) {
-			memset(&e->launch, 0, sizeof(e->launch)); /* no launch is like this */
-			return NULL;
-		}
-		e->params = more;
-		e->room = bytes;
+	if (!e)
+		return;
+	next = e->next;
+	e->next = NULL;
+	for (e = next; e; e = next) {
+		next = e->next;
+		free_ring(&e->behind);
+		free_whole(e);
+		free(e);
 	}
+	r->last = NULL;
+}
+
+static void forget_entries(struct memo *m)
+{
+	for (unsigned i = 0; i < ROOTS; i++)
+		free_ring(&m->root[i]);
+	m->n = 0;
+	m->at = NULL;
+}
+
+/* The entry for that launch in the ring, made if missing; NULL: it cannot be. */
+static struct entry *entry_for(struct memo *m, struct ring *r, const struct member *member)
+{
+	const struct launch *l = &member->launch;
+	struct entry *e = find(r, l);
+	struct heed h;
+
+	if (e || !heed_of(l, &member->op, &h) || !heed_holds(&h, l, &member->op) ||
+	    !(e = calloc(1, sizeof(*e) + l->kernel->param_bytes)))
+		return e;
+	e->heed = h;
 	e->launch = *l;
-	e->launch.params = memcpy(e->params, l->params, bytes);
+	e->launch.params = memcpy(e->params, l->params, l->kernel->param_bytes);
+	e->next = r->last ? r->last->next : e;
+	if (r->last)
+		r->last->next = e;
+	r->last = e;
+	m->n++;
 	return e;
 }
 
@@ -159,7 +187,7 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	const struct member *first = g->member[0];
 	struct site *site = verdict_site(key_noted(&first->launch, &first->op));
 	struct entry *e = NULL;
-	uint64_t h = 0;
+	struct memo *m;
 
 	for (unsigned i = 0; i < group_size(g); i++)
 		if (g->member[i]->launch.index != first->launch.index + i)
@@ -167,9 +195,13 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	if (s->provisional || record_on || !site ||
 	    (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
 		return;
+	m = w->memo;
+	if (m->fresh++ > FRESH && m->fresh % FRESH_EACH)
+		return;
+	if (m->n + GROUP_MAX_MEMBERS > ENTRIES)
+		forget_entries(m);
 	for (unsigned i = 0; i < group_size(g); i++) {
-		h = hash_of(h, &g->member[i]->launch);
-		e = entry_for(w->memo, e, h, &g->member[i]->launch);
+		e = entry_for(m, e ? &e->behind : root_of(m, first->launch.kernel), g->member[i]);
 		if (!e)
 			return;
 		e->site = site;
@@ -183,15 +215,8 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 
 void window_forget_all(struct window *w)
 {
-	for (unsigned i = 0; w->memo && i < SLOTS; i++) {
-		struct entry *e = w->memo->slot[i];
-
-		if (!e)
-			continue;
-		free_whole(e);
-		free(e->params);
-		free(e);
-	}
+	if (w->memo)
+		forget_entries(w->memo);
 	free(w->memo);
 	w->memo = NULL;
 }
@@ -211,6 +236,7 @@ void window_settle(struct window *w)
 		m.launch.stream = (uint64_t)(uintptr_t)w->stream;
 		m.launch.device = w->ours->device;
 		decode_launch(&m.launch, &m.op);
+		__atomic_fetch_add(&report_counts.decoded, 1, __ATOMIC_RELAXED);
 		w->finish_check = false;
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_chains(w, &out);
@@ -239,7 +265,7 @@ static bool memory_stands(const struct window *w, struct whole *x)
 	return true;
 }
 
-static bool hold(struct window *w, const struct entry *e, uint64_t h, const struct launch *l)
+static bool hold(struct window *w, struct entry *e, const struct launch *l)
 {
 	struct memo *m = w->memo;
 	const uint32_t bytes = l->kernel->param_bytes;
@@ -249,7 +275,6 @@ static bool hold(struct window *w, const struct entry *e, uint64_t h, const stru
 	m->run[w->nrun] = *l;
 	m->run[w->nrun++].params = memcpy(m->params + m->used, l->params, bytes);
 	m->used += bytes;
-	m->hash = h;
 	m->at = e;
 	window_holds(w);
 	return true;
@@ -269,9 +294,12 @@ static bool fuse(struct window *w, const struct entry *e, const struct launch *l
 		launch[i] = w->memo->run[i].index;
 	launch[w->nrun] = l->index;
 	__atomic_fetch_add(&report_counts.completed, w->nrun, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&report_counts.remembered, 1, __ATOMIC_RELAXED);
 	report_fused(v->pattern, launch, w->nrun + 1);
 	e->site->begins++;
 	kernels_promise(w->memo->run[0].kernel);
+	outlook_promise(w->memo->run[0].look, 0, false);
+	w->memo->fresh = 0;
 	if (v->chain)
 		e->site->misses = e->site->skip = 0;
 	else
@@ -284,27 +312,25 @@ static bool fuse(struct window *w, const struct entry *e, const struct launch *l
 static bool recall(struct window *w, const struct launch *l)
 {
 	struct memo *m = w->memo;
-	const struct entry *e;
-	uint64_t h;
+	struct entry *e;
 
 	if (!w->used || w->pending || !m)
 		return false;
 	if (!w->nrun) {
 		if (w->nfree || w->check.arena || seq_waiting(w->seq))
 			return false;
-		m->hash = m->used = 0;
+		m->used = 0;
 		m->at = NULL;
 	}
-	h = hash_of(m->hash, l);
-	e = *slot_of(m, h);
-	if (!follows(e, m->at, l))
+	e = find(m->at ? &m->at->behind : root_of(m, l->kernel), l);
+	if (!e)
 		return false;
 	if (w->nrun && e->whole)
 		return fuse(w, e, l);
 	/* The site begins matches only where the first launch is. */
 	return (w->nrun || (e->pattern && window_may_recall(w, e->site)) ||
 		(e->chain && window_holding(w) && window_chain_recall(w, e->site))) &&
-	       hold(w, e, h, l);
+	       hold(w, e, l);
 }
 
 bool window_recall(const struct own_launch *own, struct launch *l, CUresult *r)

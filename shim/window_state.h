@@ -30,10 +30,11 @@ struct window {
 	CUresult pending; /* error of a late submission, for the next call on this stream */
 	CUdeviceptr free_[WINDOW_FREES]; /* frees kept behind what is held */
 	unsigned nfree;
-	struct check check;   /* live check under way */
-	uint64_t check_index; /* launch index of its first member */
-	struct memo *memo;    /* remembered groups; NULL until there is one */
-	unsigned nrun;        /* launches held by it, unknown to the planner */
+	struct check check;           /* live check under way */
+	uint64_t check_index;         /* launch index of its first member */
+	struct memo *memo;            /* remembered groups; NULL until there is one */
+	unsigned nrun;                /* launches held by it, unknown to the planner */
+	unsigned fused, fused_before; /* groups: ever, and when last nothing was held */
 	/* Answers of the policy to the launch in hand. */
 	struct verdict *verdict; /* of the group just asked for */
 	bool want_check, finish_check;

@@ -151,6 +151,7 @@ bool window_send_fused(struct window *w, struct verdict *v, const struct standin
 		return false;
 	}
 	v->fused++;
+	w->fused++;
 	v->generated += s->generated;
 	v->unchecked++;
 	if (!v->first_use_over)

@@ -5,7 +5,7 @@
 FUZZ := $(O)/tests/fuzz
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(addprefix $(FUZZ)/,$(FUZZ_NAMES) corpus)
-FUZZ_SRC := $(CONFIG_SRC) $(MATCHER_SRC) $(IMAGE_SRC) $(filter-out tools/trace_command.c tools/trace_app.c,$(wildcard tools/plan*.c \
+FUZZ_SRC := $(CONFIG_SRC) $(MATCHER_SRC) $(filter-out fused/eval_image.c,$(IMAGE_SRC)) $(filter-out tools/trace_command.c tools/trace_app.c,$(wildcard tools/plan*.c \
 	tools/trace*.c tools/scan*.c)) $(wildcard shim/purity*.c) tools/args.c tools/readable.c tools/progress.c shim/cache.c shim/cache_dir.c \
 	shim/cache_image.c shim/cache_image_list.c shim/cache_nvrtc.c \
 	tests/fuzz/common.c tests/fuzz/lines.c

@@ -60,6 +60,11 @@ static float about(float v)
 	return isfinite(v) && v != 0 ? nextafterf(v, v > 0 ? 0 : INFINITY) : v;
 }
 
+__attribute__((weak)) float row_interp_rsqrt(float a)
+{
+	return about(f32_of(1.0f / sqrtf(a)));
+}
+
 static float float_op(enum row_code code, float a, float b, float c)
 {
 	switch (code) {
@@ -90,7 +95,7 @@ static float float_op(enum row_code code, float a, float b, float c)
 	case ROW_SQRT_FAST:
 		return about(sqrtf(a));
 	case ROW_RSQRT:
-		return about(f32_of(1.0f / sqrtf(a)));
+		return row_interp_rsqrt(a);
 	case ROW_EXP:
 		return expf(a);
 	case ROW_EXP_FAST:

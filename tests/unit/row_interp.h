@@ -20,4 +20,7 @@ bool row_interp(const struct row *r, uint64_t seed);
 double row_interp_number(enum dtype t, uint64_t bits);
 uint64_t row_interp_round(enum dtype t, float v);
 
+/* What a device makes of the root's reciprocal. Programs may have their own. */
+float row_interp_rsqrt(float a);
+
 #endif

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Launches of PyTorch's kernels on streams (families = yes), as recorded, with other rubbish in the padding of their
+# parameters each time: remembered groups are known all the same, the bytes stay the program's own, and what nothing
+# comes of is passed over.
+. "$(dirname "$0")/lib.sh"
+app=$APPS/eager
+trace=tests/data/hf_llama_bf16.jsonl.gz
+export AUTOFUSE_NVRTC=$AF_BUILD/softgpu AUTOFUSE_FAMILIES=yes
+passes=60
+# RoPE of q and k, attention, residual add and RMSNorm
+run() { "$@" "$app" "$trace" 284 307 $passes 2>"$AF_TMP/err"; }
+
+if [ "$AF_BACKEND" != soft ]; then
+	skip "PyTorch's launches, as recorded" "their kernels are the software GPU's"
+	finish
+fi
+want=$(run env)
+bytes=same
+for ((i = 0; i < 8; i++)); do
+	got=$(run shim)
+	[ "$got" = "$want" ] || bytes="$got, not $want"
+	probes_over
+	grep -q "add_rmsnorm fused, .*rope fused" "$AF_TMP/err" && break
+done
+sed 's/^/# /' "$AF_TMP/err"
+ok "the same bytes in every run, from the first on" same same "$bytes"
+passes=200
+want=$(run env)
+got=$(AUTOFUSE_VERIFY=off run shim)
+sed 's/^/# /' "$AF_TMP/err"
+ok "the same bytes when both are fused" same "$want" "$got"
+share=$(sed -n 's/.*sequences \([0-9]*\)% completed.*/\1/p' "$AF_TMP/err")
+ok "what is held completes" bigger "$share" 90
+AUTOFUSE_VERIFY=off AUTOFUSE_REPORT=$AF_TMP/report run shim >/dev/null
+held=$(field "$AF_TMP/report" held/sequences)
+ok "as the report says, too" bigger "$((100 * $(field "$AF_TMP/report" held/sequences_fused) / (held ? held : 1)))" 90
+ok "whatever is in the padding, groups are remembered" bigger "$(field "$AF_TMP/report" held/remembered)" 300
+ok "and their launches not decoded" bigger 1000 "$(field "$AF_TMP/report" held/decoded)"
+finish
