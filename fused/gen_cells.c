@@ -24,24 +24,23 @@ static void head(FILE *f, const struct gen_shape *s)
 static void flat(FILE *f, const struct gen_shape *s)
 {
 	head(f, s);
-	fprintf(f,
-		"\tconst int64_t n = p.rows, whole = n / V, step = (int64_t)gridDim.x * blockDim.x "
-		"* U;\n"
-		"\tROW w(p, 0);\n\n"
-		"\tfor (int64_t c = (int64_t)blockIdx.x * blockDim.x * U + threadIdx.x; c < whole; "
-		"c += step) {\n"
-		"\t\tCHUNK<V> b[U];\n\n"
-		"#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
-		"\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].load(w, p, (c + k * "
-		"blockDim.x) * V);\n"
-		"#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
-		"\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].run(w, p, 0, (c + k * "
-		"blockDim.x) * V);\n"
-		"\t}\n"
-		"\tif (V > 1 && blockIdx.x == 0)\n"
-		"\t\tfor (int64_t c = whole * V + threadIdx.x; c < n; c += blockDim.x) {\n"
-		"\t\t\tCHUNK<1> b;\n\n\t\t\tb.load(w, p, c);\n\t\t\tb.run(w, p, 0, "
-		"c);\n\t\t}\n}\n");
+	fprintf(f, "\tconst int64_t n = p.rows, whole = n / V, c = (int64_t)blockIdx.x * "
+		   "blockDim.x * U "
+		   "+ threadIdx.x;\n"
+		   "\tROW w(p, 0);\n\n"
+		   "\t{ /* no memory is larger than a grid */\n"
+		   "\t\tCHUNK<V> b[U];\n\n"
+		   "#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
+		   "\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].load(w, p, (c + k * "
+		   "blockDim.x) * V);\n"
+		   "#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
+		   "\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].run(w, p, 0, (c + k * "
+		   "blockDim.x) * V);\n"
+		   "\t}\n"
+		   "\tif (V > 1 && blockIdx.x == 0)\n"
+		   "\t\tfor (int64_t i = whole * V + threadIdx.x; i < n; i += blockDim.x) {\n"
+		   "\t\t\tCHUNK<1> b;\n\n\t\t\tb.load(w, p, i);\n\t\t\tb.run(w, p, 0, "
+		   "i);\n\t\t}\n}\n");
 }
 
 static void cells(FILE *f, const struct gen *g, const struct gen_shape *s)

@@ -324,24 +324,31 @@ template <class O, class S, class G, class X>
 __device__ __forceinline__ typename S::T along_row(const G &me, const X &e, char *shared)
 {
 	typedef typename S::T T;
-	constexpr int ROUNDS = (O::THREADS + G::size - 1) / G::size;
+	/* Of few columns most rounds, and the same ones in all programs, have nothing to add up. */
+	enum { ROUNDS = (O::THREADS + G::size - 1) / G::size,
+	       SOME = S::SUMS && !O::CONTIGUOUS && !O::VEC && X::COLUMNS < O::THREADS ? X::COLUMNS : O::THREADS,
+	       UNROLL = ROUNDS * (X::COLUMNS / O::THREADS + 1) <= 32 ? ROUNDS : 1 };
 	T *s = (T *)shared;
 	const int lane = me.rank % 32;
 	T v;
 
-#pragma unroll 1
+#pragma unroll (UNROLL)
 	for (int k = 0; k < ROUNDS; k++) {
-		const int t = me.rank + k * G::size;
+		const int from = k * G::size + (G::size == 32 ? 0 : me.rank - lane), t = from + lane;
 
-		if (t - lane >= O::THREADS)
+		if ((k + 1) * G::size > O::THREADS && from >= O::THREADS)
 			break;
-		v = t < O::THREADS ? S::thread(e, t) : S::none();
 		if (shares<O>::EACH) {
 			if (t < O::THREADS)
-				s[t] = v;
+				s[t] = S::thread(e, t);
 			continue;
 		}
-		v = lanes_joined<S>(v, 32, O::ASC);
+		if (from < SOME) {
+			v = O::THREADS % 32 == 0 || t < O::THREADS ? S::thread(e, t) : S::none();
+			v = lanes_joined<S>(v, 32, O::ASC);
+		} else {
+			v = S::none();
+		}
 		if (lane == 0)
 			s[t / 32] = v;
 	}

@@ -52,10 +52,9 @@ static int elements(FILE *f, const struct gen *g, unsigned i, bool own)
 			return -1;
 	}
 	fprintf(f,
-		"struct ELEMENTS%u {\n\tenum { PRODUCT = %d };\n\tconst ROW &w;\n\tconst PARAMS "
-		"&p;\n"
-		"\tconst STAGED &kept;\n",
-		i, s->code == ROW_DOT);
+		"struct ELEMENTS%u {\n\tenum { PRODUCT = %d, COLUMNS = %lld };\n\tconst ROW &w;\n"
+		"\tconst PARAMS &p;\n\tconst STAGED &kept;\n",
+		i, s->code == ROW_DOT, (long long)r->cols);
 	for (unsigned k = 0; k < 2; k++)
 		fprintf(f,
 			"\t__device__ __forceinline__ %s %c(int i) const\n\t{\n\t\tOF%u_%u<1> "
@@ -270,7 +269,8 @@ int gen_rows_text(FILE *f, const struct gen *g, unsigned max_shmem)
 			"static __device__ __forceinline__ void rows(const PARAMS &p)\n{\n"
 			"\tenum { V = %u, CHUNKS = %lld, S = WARP ? 32 : THREADS };\n"
 			"\tconst af::group<WARP, THREADS> me;\n"
-			"\tconst int groups = THREADS / S, mine = (int)threadIdx.x / S, at = "
+			"\tconst int groups = THREADS / S, mine = WARP ? (int)threadIdx.x / S : 0, "
+			"at = "
 			"me.rank;\n"
 			"\tchar *const shared = (char *)af_shared + mine * %u;\n"
 			"\tconst STAGED kept = {shared};\n\n",
