@@ -43,26 +43,47 @@ static unsigned strided_threads(const struct gen *g)
 	return threads;
 }
 
+/* What a chunk of `own` columns has in registers, in words; 0: an access would be less than one. */
+static unsigned own_words(const struct gen *g, unsigned own)
+{
+	unsigned words = 0;
+
+	for (unsigned i = 0; i < g->r->nstmt; i++) {
+		const struct row_stmt *s = &g->r->stmt[i];
+		const bool load = s->code == ROW_LOAD;
+		const unsigned bytes = own * (unsigned)dtype_bytes((enum dtype)s->type);
+
+		if (!g->live[i] || !g->varies[i] || (!load && !g->keep[i]))
+			continue;
+		if (load && own == 1 && bytes < 4)
+			return 0;
+		words += (bytes + 3) / 4;
+	}
+	return words;
+}
+
 unsigned gen_own(const struct gen *g, unsigned *threads)
 {
-	enum { MAX_WORDS = 104, MAX_CHUNKS = 32 }; /* in registers */
+	enum { MAX_WORDS = 128, MAX_CHUNKS = 32, REGISTERS = 65536, OTHERS = 48 };
 	const struct row *r = g->r;
 	unsigned n = strided_threads(g), own = n >= 512 ? 4 : 2;
-	int64_t chunks, words = 0;
+	int64_t chunks, words;
 
 	if (g->form != GEN_ROWS || g->late)
 		return 0;
 	while (own > 1 && g->vec % own)
 		own /= 2;
-	if (!n || own < 2 || n % (32 * own) || r->cols < n)
+	if (!n || n % (32 * own) || r->cols < n)
 		return 0;
-	*threads = n / own;
-	chunks = (r->cols / own + *threads - 1) / *threads;
-	for (unsigned i = 0; i < r->nstmt; i++)
-		if (g->live[i] && g->varies[i] && (r->stmt[i].code == ROW_LOAD || g->keep[i]))
-			words +=
-				(int64_t)((own * dtype_bytes((enum dtype)r->stmt[i].type) + 3) / 4);
-	return chunks > MAX_CHUNKS || chunks * words > MAX_WORDS ? 0 : own;
+	for (; own && own_words(g, own); own /= 2) {
+		*threads = n / own;
+		chunks = (r->cols / own + *threads - 1) / *threads;
+		words = chunks * own_words(g, own);
+		if (chunks <= MAX_CHUNKS && words <= MAX_WORDS &&
+		    *threads * (words + OTHERS) <= REGISTERS)
+			return own;
+	}
+	return 0;
 }
 
 static unsigned pow2_up(int64_t n, unsigned least, unsigned most)
@@ -127,8 +148,13 @@ static struct gen_shape many_rows(const struct gen *g, unsigned max_shmem)
 			bytes = gen_load_bytes(g, q);
 	if (chunks <= 1024) {
 		s.threads = shared_out(chunks, 1);
-		if (g->nphase == 2)
+		if (g->nphase > 1)
 			threads = bytes <= 32 ? 2048 : 1536;
+		if (g->nphase > 2) { /* no threads that wait while others add up */
+			s.threads = 256;
+			if (chunks > 512)
+				threads = 1536;
+		}
 	} else if (chunks <= 2048) {
 		s.threads = shared_out(chunks, 4);
 		s.under_way = 128;
