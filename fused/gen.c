@@ -56,21 +56,21 @@ void gen_kernel_name(char name[GEN_NAME], const struct gen *g, char suffix)
 /* Every program has its own namespace; kernels are extern "C", with its hash in their names. */
 int gen_program(FILE *f, const struct row *r, const struct fused_device *d)
 {
+	static const char suffixes[] = "cefolmw"; /* gen_shapes.c */
 	struct gen g;
 
 	if (gen_plan(&g, r, d->max_shmem))
 		return -1;
-	fprintf(f,
-		"#define KERNELc af_row_%016" PRIx64 "c\n#define KERNELf af_row_%016" PRIx64
-		"f\n#define KERNELm af_row_%016" PRIx64 "m\n#define KERNELw af_row_%016" PRIx64
-		"w\n#define KERNELl af_row_%016" PRIx64 "l\nnamespace af_row_%016" PRIx64 "\n{\n",
-		g.name, g.name, g.name, g.name, g.name, g.name);
+	for (const char *k = suffixes; *k; k++)
+		fprintf(f, "#define KERNEL%c af_row_%016" PRIx64 "%c\n", *k, g.name, *k);
+	fprintf(f, "namespace af_row_%016" PRIx64 "\n{\n", g.name);
 	gen_row_text(f, &g);
-	if (g.form == GEN_FLAT || g.form == GEN_CELLS ? gen_cells_text(f, &g)
+	if (g.form == GEN_FLAT || g.form == GEN_CELLS ? gen_cells_text(f, &g, d->max_shmem)
 						      : gen_rows_text(f, &g, d->max_shmem))
 		return -1;
-	fprintf(f, "}\n#undef KERNELc\n#undef KERNELf\n#undef KERNELm\n#undef KERNELw\n#undef "
-		   "KERNELl\n");
+	fprintf(f, "}\n");
+	for (const char *k = suffixes; *k; k++)
+		fprintf(f, "#undef KERNEL%c\n", *k);
 	return 0;
 }
 

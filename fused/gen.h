@@ -59,10 +59,10 @@ struct gen_recipe {
 	char kernel[GEN_KERNELS][GEN_NAME];
 	struct {
 		unsigned threads, shmem;
-		int64_t rows; /* of a block; 0: it has chunks */
+		unsigned vec, each; /* elements of a chunk, chunks of a thread */
+		int64_t rows;       /* of a block; 0: it has chunks */
 	} shape[GEN_KERNELS];
-	unsigned n;         /* kernels: for few rows and, if 2, for many */
-	unsigned vec, each; /* elements of a chunk, chunks of a thread */
+	unsigned n; /* kernels: for few rows and, if 2, for many */
 	bool flat, partial, some;
 };
 int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_recipe *p);

@@ -12,6 +12,9 @@ struct instance {
 	int32_t move;
 	int16_t arg[3]; /* instances; -1: a value of the row */
 	int16_t pack;   /* of what comes from memory */
+	int16_t sum[2]; /* two packs, of which it is the sum of 16-bit floats; -1 */
+	uint8_t stage;  /* the loop over elements that has it */
+	bool used;
 };
 /* Elements of memory, or kept ones, that a chunk begins with. */
 struct pack {
@@ -44,6 +47,43 @@ static int16_t pack_of(struct body *b, unsigned stmt, int32_t move, bool kept)
 	return (int16_t)b->npack++;
 }
 
+/* Is it the sum of two chunks of 16-bit floats, rounded once, as one operation does it on two? */
+static void find_sum(const struct body *b, struct instance *n)
+{
+	const struct row_stmt *stmt = b->g->r->stmt, *s = &stmt[n->stmt], *sum, *c;
+	const struct instance *a, *of;
+
+	if (s->code != ROW_CAST || (s->type != DT_bf16 && s->type != DT_f16) ||
+	    s->flags & ROW_FTZ || b->goal->value >= 0 || n->pair || n->arg[0] < 0)
+		return;
+	a = &b->instance[n->arg[0]];
+	sum = &stmt[a->stmt];
+	if (a->pack >= 0 || sum->code != ROW_ADD || sum->type != DT_f32 || sum->flags & ROW_FTZ)
+		return;
+	for (unsigned k = 0; k < 2; k++) {
+		of = a->arg[k] < 0 ? NULL : &b->instance[a->arg[k]];
+		if (!of)
+			return;
+		c = &stmt[of->stmt];
+		if (of->pack >= 0 || c->code != ROW_CAST || c->flags & ROW_FTZ || of->arg[0] < 0 ||
+		    stmt[c->arg[0]].type != s->type || b->instance[of->arg[0]].pack < 0 ||
+		    b->instance[of->arg[0]].pair)
+			return;
+	}
+	for (unsigned k = 0; k < 2; k++)
+		n->sum[k] = b->instance[b->instance[a->arg[k]].arg[0]].pack;
+}
+
+/* A float rounded to 16 bits: two together are one operation, on its own each is a slow one. */
+static bool is_rounded(const struct body *b, const struct instance *n)
+{
+	const struct row_stmt *stmt = b->g->r->stmt, *s = &stmt[n->stmt];
+
+	return b->goal->value < 0 && n->pack < 0 && n->sum[0] < 0 && n->arg[0] >= 0 &&
+	       s->code == ROW_CAST && (s->type == DT_bf16 || s->type == DT_f16) &&
+	       !(s->flags & ROW_FTZ) && stmt[s->arg[0]].type == DT_f32;
+}
+
 /* The instance, and before it all that it takes. -1: it is a value of the row. */
 static int16_t take(struct body *b, unsigned i, unsigned pair, int32_t move)
 {
@@ -52,7 +92,8 @@ static int16_t take(struct body *b, unsigned i, unsigned pair, int32_t move)
 			     .pair = (uint8_t)pair,
 			     .move = move,
 			     .arg = {-1, -1, -1},
-			     .pack = -1};
+			     .pack = -1,
+			     .sum = {-1, -1}};
 
 	if (!b->g->varies[i] || b->failed)
 		return -1;
@@ -74,8 +115,25 @@ static int16_t take(struct body *b, unsigned i, unsigned pair, int32_t move)
 		b->failed = true;
 		return -1;
 	}
+	find_sum(b, &n);
+	for (unsigned k = 0; k < 3; k++)
+		if (n.arg[k] >= 0 && b->instance[n.arg[k]].stage > n.stage)
+			n.stage = b->instance[n.arg[k]].stage;
+	n.stage += is_rounded(b, &n);
 	b->instance[b->ninstance] = n;
 	return (int16_t)b->ninstance++;
+}
+
+/* Marks what a value takes, but for what lies behind a sum of packs. */
+static void use(struct body *b, int16_t k)
+{
+	struct instance *n = k < 0 ? NULL : &b->instance[k];
+
+	if (!n || n->used)
+		return;
+	n->used = true;
+	for (unsigned a = 0; a < 3 && n->sum[0] < 0; a++)
+		use(b, n->arg[a]);
 }
 
 static const char *memory_of(const struct body *b, unsigned stmt)
@@ -86,8 +144,10 @@ static const char *memory_of(const struct body *b, unsigned stmt)
 /* A value's name, inside the loop over elements. */
 static void name_of(const struct body *b, int16_t instance, unsigned stmt, char *name)
 {
-	if (instance >= 0)
-		snprintf(name, NAME, "v%d", instance);
+	if (instance >= 0 && is_rounded(b, &b->instance[instance]))
+		snprintf(name, NAME, "a%d.get(j)", instance);
+	else if (instance >= 0)
+		snprintf(name, NAME, b->goal->value < 0 ? "v%d[j]" : "v%d", instance);
 	else
 		snprintf(name, NAME, "w.v%u", stmt);
 }
@@ -126,11 +186,10 @@ static void kept_text(const struct body *b, unsigned n)
 	const char *m = memory_of(b, k->stmt);
 
 	if (!k->move)
-		fprintf(b->f, "\t\taf::load<%s, V, 16>(l%u, kept + %u, c);\n", m, n,
-			b->g->shared[k->stmt]);
+		fprintf(b->f, "\t\tkept.get%u(l%u, c);\n", k->stmt, n);
 	else
-		fprintf(b->f, "\t\taf::load_within<%s, V, %u>(l%u, kept + %u, c + %d, %lld);\n", m,
-			gen_align(&full, k->move), n, b->g->shared[k->stmt], k->move,
+		fprintf(b->f, "\t\taf::load_within<%s, V, %u>(l%u, kept.at + %u, c + %d, %lld);\n",
+			m, gen_align(&full, k->move), n, b->g->shared[k->stmt], k->move,
 			(long long)b->g->r->cols);
 }
 
@@ -142,7 +201,31 @@ static void column_of(const struct body *b, const struct instance *n, char *text
 		snprintf(text, 2 * NAME, "(c + %d)", n->move);
 }
 
-static void value_text(const struct body *b, unsigned k)
+/* A quotient that may be had together with others: see div_try. */
+static bool is_quotient(const struct body *b, unsigned k)
+{
+	const struct instance *n = &b->instance[k];
+	const struct row_stmt *s = &b->g->r->stmt[n->stmt];
+
+	return n->used && n->pack < 0 && s->code == ROW_DIV && s->type == DT_f32 &&
+	       !(s->flags & ROW_FTZ);
+}
+
+/* The instance whose exponential, its sign changed, a value is; -1. */
+static int16_t exp_of_minus(const struct body *b, const struct instance *n)
+{
+	const struct row_stmt *s = &b->g->r->stmt[n->stmt], *a = &b->g->r->stmt[s->arg[0]];
+
+	if (s->code != ROW_EXP || s->type != DT_f32 || s->flags & ROW_FTZ || n->pack >= 0 ||
+	    n->arg[0] < 0 || a->code != ROW_NEG || a->flags & ROW_FTZ ||
+	    b->instance[n->arg[0]].pack >= 0)
+		return -1;
+	return b->instance[n->arg[0]].arg[0];
+}
+
+enum division { DIVISION_PLAIN, DIVISION_TRY, DIVISION_SURE };
+
+static void value_text(const struct body *b, unsigned k, enum division division)
 {
 	const struct instance *n = &b->instance[k];
 	const struct row *r = b->g->r;
@@ -153,10 +236,22 @@ static void value_text(const struct body *b, unsigned k)
 	for (unsigned a = 0; a < gen_nargs(r, n->stmt); a++)
 		name_of(b, n->arg[a], s->arg[a], name[a]);
 	column_of(b, n, column);
-	fprintf(b->f, "\t\t\tconst %s v%u = ", memory_of(b, n->stmt), k);
+	if (b->goal->value < 0)
+		fprintf(b->f, "\t\t\tv%u[j] = ", k);
+	else
+		fprintf(b->f, "\t\tconst %s v%u = ", memory_of(b, n->stmt), k);
 	if (n->pack >= 0)
 		fprintf(b->f, "l%d.get(%s)", n->pack, n->pair ? "j ^ 1" : "j");
-	else if (s->code == ROW_COL)
+	else if (n->sum[0] >= 0)
+		fprintf(b->f, "a%u.get(j)", k);
+	else if (division == DIVISION_TRY && is_quotient(b, k))
+		fprintf(b->f, "af::div_try<%d>(%s, %s, bad)", n->arg[1] < 0, name[0], name[1]);
+	else if (division == DIVISION_SURE && is_quotient(b, k))
+		fprintf(b->f, "af::div_sure<af::arith<false> >(%s, %s)", name[0], name[1]);
+	else if (exp_of_minus(b, n) >= 0) {
+		name_of(b, exp_of_minus(b, n), 0, name[0]);
+		fprintf(b->f, "af::t_f32<false>::EXP_NEG(%s)", name[0]);
+	} else if (s->code == ROW_COL)
 		fprintf(b->f, "(int32_t)%s", column);
 	else if (s->code == ROW_ROW)
 		fprintf(b->f, "(int32_t)(c + j)");
@@ -221,22 +316,106 @@ static void goal_name(struct body *b, unsigned stmt, char *name)
 
 static const char params[] = "const PARAMS &p", row_in[] = "const ROW &w";
 
+/* The pack that a value is in, or -1. */
+static int16_t in_pack(struct body *b, unsigned stmt)
+{
+	const int16_t k = take(b, stmt, 0, 0);
+
+	return k >= 0 && is_rounded(b, &b->instance[k]) ? k : -1;
+}
+
+/* Those made of what came before, all together: of floats, packs. */
+static void rounded_text(const struct body *b, unsigned stage)
+{
+	for (unsigned n = 0; n < b->ninstance; n++) {
+		const struct instance *k = &b->instance[n];
+
+		if (k->used && k->stage == stage && is_rounded(b, k))
+			fprintf(b->f, "\t\tconst af::pack<%s, V> a%u = af::rounded<af::%s>(v%d);\n",
+				memory_of(b, k->stmt), n,
+				b->g->r->stmt[k->stmt].type == DT_f16 ? "f16" : "bf16", k->arg[0]);
+	}
+}
+
+/* What is made of each element. */
+static void elements_text(struct body *b, enum division division)
+{
+	const struct gen_goal *goal = b->goal;
+	const struct row *r = b->g->r;
+	unsigned stages = 0;
+	char name[NAME];
+
+	for (unsigned n = 0; n < b->ninstance; n++) {
+		const struct instance *k = &b->instance[n];
+
+		if (!k->used)
+			continue;
+		if (k->stage > stages)
+			stages = k->stage;
+		if (!is_rounded(b, k))
+			fprintf(b->f, "\t\t%s v%u[V];\n", memory_of(b, k->stmt), n);
+	}
+	for (unsigned s = 0; s <= stages; s++) {
+		rounded_text(b, s);
+		fprintf(b->f, "#pragma unroll\n\t\tfor (int j = 0; j < V; j++) {\n");
+		for (unsigned n = 0; n < b->ninstance; n++)
+			if (b->instance[n].used && b->instance[n].stage == s &&
+			    !is_rounded(b, &b->instance[n]))
+				value_text(b, n, division);
+		if (s < stages)
+			fprintf(b->f, "\t\t}\n");
+	}
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const unsigned of = goal->keep[i] ? i : r->stmt[i].arg[0];
+
+		if ((goal->store[i] || goal->keep[i]) && in_pack(b, of) < 0) {
+			goal_name(b, of, name);
+			fprintf(b->f, "\t\t\ts%u.set(j, %s);\n", i, name);
+		} else if (goal->extreme[i]) {
+			goal_name(b, r->stmt[i].arg[0], name);
+			fprintf(b->f, "\t\t\tw.x%u = af::by_%s<af::%s>::join(w.x%u, %s);\n", i,
+				row_code_name((enum row_code)r->stmt[i].code),
+				gen_ops(&r->stmt[i], (enum dtype)r->stmt[i].type), i, name);
+		}
+	}
+	fprintf(b->f, "\t\t}\n");
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const unsigned of = goal->keep[i] ? i : r->stmt[i].arg[0];
+
+		if ((goal->store[i] || goal->keep[i]) && in_pack(b, of) >= 0)
+			fprintf(b->f, "\t\ts%u = a%d;\n", i, in_pack(b, of));
+	}
+}
+
+/* One value, of element j. */
+static void one_text(struct body *b)
+{
+	char name[NAME];
+
+	fprintf(b->f,
+		"\ttemplate <class KEPT> __device__ __forceinline__ %s value(%s, %s, const KEPT "
+		"&kept, int64_t c, int j)\n\t{\n",
+		memory_of(b, (unsigned)b->goal->value), row_in, params);
+	for (unsigned n = 0; n < b->npack; n++)
+		if (b->pack[n].kept)
+			kept_text(b, n);
+	for (unsigned n = 0; n < b->ninstance; n++)
+		value_text(b, n, DIVISION_PLAIN);
+	goal_name(b, (unsigned)b->goal->value, name);
+	fprintf(b->f, "\t\treturn %s;\n\t}\n", name);
+}
+
 static void run_text(struct body *b)
 {
 	const struct gen_goal *goal = b->goal;
 	const struct row *r = b->g->r;
-	char name[NAME];
+	bool together = false;
 
-	if (goal->value >= 0)
-		fprintf(b->f,
-			"\t__device__ __forceinline__ %s value(%s, %s, const char *kept, int64_t "
-			"c)\n\t{\n",
-			memory_of(b, (unsigned)goal->value), row_in, params);
-	else
-		fprintf(b->f,
-			"\t__device__ __forceinline__ void run(ROW &w, %s, char *kept, int64_t "
-			"c)\n\t{\n",
-			params);
+	fprintf(b->f,
+		"\ttemplate <class KEPT> __device__ __forceinline__ void run(ROW &w, %s, KEPT "
+		"&&kept, "
+		"int64_t c)\n\t{\n",
+		params);
 	for (unsigned i = 0; i < r->nstmt; i++)
 		if (goal->store[i] || goal->keep[i]) {
 			if (!goal->store[i] || !goal->late)
@@ -246,32 +425,32 @@ static void run_text(struct body *b)
 	for (unsigned n = 0; n < b->npack; n++)
 		if (b->pack[n].kept)
 			kept_text(b, n);
-	if (goal->value < 0)
-		fprintf(b->f, "#pragma unroll\n\t\tfor (int j = 0; j < V; j++) {\n");
-	else
-		fprintf(b->f, "\t\t{\n\t\t\tconst int j = 0;\n\t\t\t(void)j;\n");
-	for (unsigned n = 0; n < b->ninstance; n++)
-		value_text(b, n);
-	for (unsigned i = 0; i < r->nstmt; i++) {
-		if (goal->store[i] || goal->keep[i]) {
-			goal_name(b, goal->store[i] ? r->stmt[i].arg[0] : i, name);
-			fprintf(b->f, "\t\t\ts%u.set(j, %s);\n", i, name);
-		} else if (goal->extreme[i]) {
-			goal_name(b, r->stmt[i].arg[0], name);
-			fprintf(b->f, "\t\t\tw.x%u = af::by_%s<af::%s>::join(w.x%u, %s);\n", i,
-				row_code_name((enum row_code)r->stmt[i].code),
-				gen_ops(&r->stmt[i], (enum dtype)r->stmt[i].type), i, name);
-		}
+	for (unsigned n = 0; n < b->ninstance; n++) {
+		const struct instance *k = &b->instance[n];
+
+		together |= is_quotient(b, n);
+		if (k->used && k->sum[0] >= 0)
+			fprintf(b->f,
+				"\t\tconst af::pack<%s, V> a%u = af::sums<af::%s>(l%d, l%d);\n",
+				memory_of(b, k->stmt), n,
+				b->g->r->stmt[k->stmt].type == DT_f16 ? "f16" : "bf16", k->sum[0],
+				k->sum[1]);
 	}
-	if (goal->value >= 0) {
-		goal_name(b, (unsigned)goal->value, name);
-		fprintf(b->f, "\t\t\treturn %s;\n", name);
-	}
+	for (unsigned i = 0; i < r->nstmt; i++)
+		together &= !goal->extreme[i]; /* which would have the wrong ones, too */
+	if (together)
+		fprintf(b->f, "\t\tbool bad = false;\n");
+	fprintf(b->f, "\t\t{\n");
+	elements_text(b, together ? DIVISION_TRY : DIVISION_PLAIN);
 	fprintf(b->f, "\t\t}\n");
+	if (together) {
+		fprintf(b->f, "\t\tif (bad) {\n");
+		elements_text(b, DIVISION_SURE);
+		fprintf(b->f, "\t\t}\n");
+	}
 	for (unsigned i = 0; i < r->nstmt; i++)
 		if (goal->keep[i])
-			fprintf(b->f, "\t\taf::store<%s, V, 16>(kept + %u, c, s%u);\n",
-				memory_of(b, i), b->g->shared[i], i);
+			fprintf(b->f, "\t\tkept.put%u(s%u, c);\n", i, i);
 	if (goal->late)
 		fprintf(b->f,
 			"\t}\n\t__device__ __forceinline__ void put(%s, %s, int64_t c)\n\t{\n",
@@ -295,9 +474,9 @@ int gen_body(FILE *f, const struct gen *g, const struct gen_goal *goal)
 	b->goal = goal;
 	for (unsigned i = 0; i < r->nstmt; i++) {
 		if (goal->store[i] || goal->extreme[i])
-			take(b, r->stmt[i].arg[0], 0, 0);
+			use(b, take(b, r->stmt[i].arg[0], 0, 0));
 		if (goal->keep[i])
-			take(b, i, 0, 0);
+			use(b, take(b, i, 0, 0));
 	}
 	if (goal->value >= 0)
 		take(b, (unsigned)goal->value, 0, 0);
@@ -315,7 +494,10 @@ int gen_body(FILE *f, const struct gen *g, const struct gen_goal *goal)
 		if (!b->pack[n].kept)
 			load_text(b, n);
 	fprintf(f, "\t}\n");
-	run_text(b);
+	if (goal->value >= 0)
+		one_text(b);
+	else
+		run_text(b);
 	fprintf(f, "};\n");
 	ret = 0;
 out:

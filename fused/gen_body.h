@@ -6,11 +6,11 @@
  *     void load(w, p, c)                     asks for everything that lies in memory
  *     void run(w, p, kept, c)                computes, stores
  *     void put(w, p, c)                      `late` only: the stores, apart
- *     T value(w, p, kept, c)                 of a body for one value
+ *     T value(w, p, kept, c, j)              of a body for one value: of element j
  *   };
  *
- * w is the row (gen_row_text), p the parameters, kept the group's shared memory, c the first
- * column.
+ * w is the row (gen_row_text), p the parameters, kept where kept values are (gen_kept_text), c the
+ * first column.
  */
 #ifndef AF_FUSED_GEN_BODY_H
 #define AF_FUSED_GEN_BODY_H

@@ -2,17 +2,6 @@
 /* Kernels for elements that no thread shares with another. Declared in gen_write.h. */
 #include "fused/gen_write.h"
 
-unsigned gen_ahead(const struct gen *g)
-{
-	unsigned bytes = 0;
-
-	for (unsigned i = 0; i < g->r->noperand; i++)
-		if (g->r->operand[i].use & ROW_READ &&
-		    (g->form == GEN_FLAT || g->r->operand[i].step))
-			bytes += g->vec * (unsigned)dtype_bytes((enum dtype)g->r->operand[i].dtype);
-	return bytes <= 32 ? 2 : 1;
-}
-
 static int body(FILE *f, const struct gen *g)
 {
 	struct gen_goal goal = {.name = "CHUNK", .value = -1};
@@ -23,43 +12,48 @@ static int body(FILE *f, const struct gen *g)
 	return gen_body(f, g, &goal);
 }
 
-static void flat(FILE *f, const struct gen *g)
+static void head(FILE *f, const struct gen_shape *s)
 {
 	fprintf(f,
-		"extern \"C\" __global__ void __launch_bounds__(256) KERNELc(const "
+		"extern \"C\" __global__ void __launch_bounds__(%u) KERNEL%c(const "
 		"__grid_constant__ PARAMS p)\n{\n"
-		"\tenum { V = %u, U = %u };\n"
-		"\tconst int64_t n = p.rows, whole = n / V, step = (int64_t)gridDim.x * blockDim.x "
-		"* U;\n"
-		"\tROW w(p, 0);\n\n"
-		"\tfor (int64_t c = (int64_t)blockIdx.x * blockDim.x * U + threadIdx.x; c < whole; "
-		"c += step) {\n"
-		"\t\tCHUNK<V> b[U];\n\n"
-		"#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
-		"\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].load(w, p, (c + k * "
-		"blockDim.x) * V);\n"
-		"#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
-		"\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].run(w, p, 0, (c + k * "
-		"blockDim.x) * V);\n"
-		"\t}\n"
-		"\tif (blockIdx.x == 0)\n"
-		"\t\tfor (int64_t c = whole * V + threadIdx.x; c < n; c += blockDim.x) {\n"
-		"\t\t\tCHUNK<1> b;\n\n\t\t\tb.load(w, p, c);\n\t\t\tb.run(w, p, 0, c);\n\t\t}\n}\n",
-		g->vec, gen_ahead(g));
+		"\tenum { V = %u, U = %u };\n",
+		s->threads, s->suffix, s->vec, s->each);
 }
 
-static void cells(FILE *f, const struct gen *g)
+/* No memory is larger than a grid. */
+static void flat(FILE *f, const struct gen_shape *s)
+{
+	head(f, s);
+	fprintf(f, "\tconst int64_t n = p.rows, whole = n / V;\n"
+		   "\tconst int64_t c = (int64_t)blockIdx.x * blockDim.x * U + threadIdx.x;\n"
+		   "\tROW w(p, 0);\n\n");
+	if (s->each == 1)
+		fprintf(f, "\tif (c < whole) {\n"
+			   "\t\tCHUNK<V> b;\n\n"
+			   "\t\tb.load(w, p, c * V);\n\t\tb.run(w, p, 0, c * V);\n\t}\n");
+	else
+		fprintf(f, "\tCHUNK<V> b[U];\n\n"
+			   "#pragma unroll\n\tfor (int k = 0; k < U; k++)\n"
+			   "\t\tif (c + k * blockDim.x < whole)\n"
+			   "\t\t\tb[k].load(w, p, (c + k * blockDim.x) * V);\n"
+			   "#pragma unroll\n\tfor (int k = 0; k < U; k++)\n"
+			   "\t\tif (c + k * blockDim.x < whole)\n"
+			   "\t\t\tb[k].run(w, p, 0, (c + k * blockDim.x) * V);\n");
+	fprintf(f, "\tif (V > 1 && blockIdx.x == 0)\n"
+		   "\t\tfor (int64_t i = whole * V + threadIdx.x; i < n; i += blockDim.x) {\n"
+		   "\t\t\tCHUNK<1> b;\n\n"
+		   "\t\t\tb.load(w, p, i);\n\t\t\tb.run(w, p, 0, i);\n\t\t}\n}\n");
+}
+
+static void cells(FILE *f, const struct gen *g, const struct gen_shape *s)
 {
 	bool whole = !row_is_elementwise(g->r); /* then vec divides cols, which never changes */
 
-	fprintf(f,
-		"extern \"C\" __global__ void __launch_bounds__(256) KERNELc(const "
-		"__grid_constant__ PARAMS p)\n{\n"
-		"\tenum { V = %u };\n",
-		g->vec);
+	head(f, s);
 	if (whole)
 		fprintf(f, "\tconst int64_t each = %lld, all = p.rows * each;\n",
-			(long long)gen_chunks(g));
+			(long long)(g->r->cols / s->vec));
 	else
 		fprintf(f, "\tconst int64_t each = (p.cols + V - 1) / V, all = p.rows * each;\n");
 	fprintf(f, "\n\tfor (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all;\n"
@@ -81,14 +75,18 @@ static void cells(FILE *f, const struct gen *g)
 	fprintf(f, "\t}\n}\n");
 }
 
-int gen_cells_text(FILE *f, const struct gen *g)
+int gen_cells_text(FILE *f, const struct gen *g, unsigned max_shmem)
 {
+	struct gen_shape shape[GEN_KERNELS];
+
 	if (body(f, g))
 		return -1;
-	if (g->form == GEN_FLAT)
-		flat(f, g);
-	else
-		cells(f, g);
-	fprintf(f, "AF_KERNEL(KERNELc)\n");
+	for (unsigned i = 0; i < gen_shapes(g, max_shmem, shape); i++) {
+		if (g->form == GEN_FLAT)
+			flat(f, &shape[i]);
+		else
+			cells(f, g, &shape[i]);
+		fprintf(f, "AF_KERNEL(KERNEL%c)\n", shape[i].suffix);
+	}
 	return 0;
 }

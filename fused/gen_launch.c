@@ -59,14 +59,14 @@ int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_re
 		return -1;
 	memset(p, 0, sizeof(*p));
 	p->n = gen_shapes(&g, d->max_shmem, shape);
-	p->vec = g.vec;
-	p->each = g.form == GEN_FLAT ? gen_ahead(&g) : 1;
 	p->flat = g.form == GEN_FLAT;
 	p->partial = g.partial;
 	p->some = g.some;
 	for (unsigned i = 0; i < p->n; i++) {
 		gen_kernel_name(p->kernel[i], &g, shape[i].suffix);
 		p->shape[i].threads = shape[i].threads;
+		p->shape[i].vec = shape[i].vec;
+		p->shape[i].each = shape[i].each;
 		if (g.form == GEN_FLAT || g.form == GEN_CELLS)
 			continue;
 		p->shape[i].rows = shape[i].warp ? shape[i].threads / 32 : 1;
@@ -75,19 +75,33 @@ int gen_prepare(const struct row *r, const struct fused_device *d, struct gen_re
 	return 0;
 }
 
+static int64_t chunk_blocks(const struct gen_recipe *p, unsigned i, const struct row *r,
+			    int64_t rows)
+{
+	const unsigned threads = p->shape[i].threads, vec = p->shape[i].vec;
+
+	if (p->flat)
+		return up(up(rows, vec), (int64_t)threads * p->shape[i].each);
+	return up(rows * up(r->cols, vec), threads);
+}
+
 void gen_launch_by(const struct gen_recipe *p, const struct row *r, const struct fused_device *d,
 		   struct gen_launch *l)
 {
 	enum { MAX_BLOCKS = 0x7fffffff }; /* kernels step over rows and chunks by the grid */
 	int64_t rows = row_rows(r), blocks;
-	unsigned i = p->n > 1 && rows >= 2 * (int64_t)d->sm_count;
+	unsigned i;
 
-	if (p->shape[i].rows)
+	if (p->shape[0].rows) {
+		i = p->n > 1 && rows >= 2 * (int64_t)d->sm_count;
 		blocks = up(rows, p->shape[i].rows);
-	else if (p->flat)
-		blocks = up(up(rows, p->vec), (int64_t)p->shape[i].threads * p->each);
-	else
-		blocks = up(rows * up(r->cols, p->vec), p->shape[i].threads);
+	} else {
+		/* Small chunks as long as a few blocks of them fill the processors. */
+		blocks = chunk_blocks(p, 0, r, rows);
+		i = p->n > 1 && blocks > 8 * (int64_t)d->sm_count;
+		if (i)
+			blocks = chunk_blocks(p, i, r, rows);
+	}
 	memcpy(l->kernel, p->kernel[i], sizeof(l->kernel));
 	l->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks);
 	l->block[0] = p->shape[i].threads;

@@ -68,6 +68,68 @@ template <class E, int N> struct pack {
 	AF_FN uint64_t bits(uint8_t v) { return v; }
 };
 
+/* Sums of two and two, rounded once: the same as sums of floats, rounded, for all pairs of 16 bits. */
+template <class F> __device__ __forceinline__ uint32_t sum_of_two(uint32_t a, uint32_t b)
+{
+	return (uint32_t)F::round(arith<false>::add(F::load((uint16_t)(a >> 16)), F::load((uint16_t)(b >> 16)))) << 16 |
+	       F::round(arith<false>::add(F::load((uint16_t)a), F::load((uint16_t)b)));
+}
+#if !AF_SOFTGPU
+template <> __device__ __forceinline__ uint32_t sum_of_two<f16>(uint32_t a, uint32_t b)
+{
+	uint32_t r;
+	asm("add.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+}
+#if __CUDA_ARCH__ >= 900
+template <> __device__ __forceinline__ uint32_t sum_of_two<bf16>(uint32_t a, uint32_t b)
+{
+	uint32_t r;
+	asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+}
+#endif
+#endif
+template <class F, int N>
+__device__ __forceinline__ pack<uint16_t, N> sums(const pack<uint16_t, N> &a, const pack<uint16_t, N> &b)
+{
+	pack<uint16_t, N> r;
+
+#pragma unroll
+	for (int i = 0; i < pack<uint16_t, N>::WORDS; i++)
+		r.w[i] = sum_of_two<F>(a.w[i], b.w[i]);
+	return r;
+}
+
+/* Floats, rounded by two and two: a conversion of one is several times as slow. */
+template <class F> __device__ __forceinline__ uint32_t two_rounded(float low, float high)
+{
+	return (uint32_t)F::round(high) << 16 | F::round(low);
+}
+#if !AF_SOFTGPU && __CUDA_ARCH__ >= 800
+template <> __device__ __forceinline__ uint32_t two_rounded<f16>(float low, float high)
+{
+	uint32_t r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+	return r;
+}
+template <> __device__ __forceinline__ uint32_t two_rounded<bf16>(float low, float high)
+{
+	uint32_t r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+	return r;
+}
+#endif
+template <class F, int N> __device__ __forceinline__ pack<uint16_t, N> rounded(const float (&v)[N])
+{
+	pack<uint16_t, N> r;
+
+#pragma unroll
+	for (int i = 0; i < pack<uint16_t, N>::WORDS; i++)
+		r.w[i] = two_rounded<F>(v[2 * i], 2 * i + 1 < N ? v[(2 * i + 1) % N] : 0.0f);
+	return r;
+}
+
 /* By accesses of W bytes each, at most 16: W divides p and BYTES. */
 template <class E, int N, int W> struct access {
 	typedef pack<E, N> P;
@@ -215,12 +277,18 @@ __device__ __forceinline__ int64_t divide(int64_t a, int64_t b)
 	return (a | b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
 }
 
+/* Has thread `at` of S a k-th chunk? Mostly the compiler knows. */
+template <int S, int CHUNKS> __device__ __forceinline__ bool has_chunk(int at, int k)
+{
+	return (k + 1) * S <= CHUNKS || at + k * S < CHUNKS;
+}
+
 /*
  * A group's walk over the chunks of a row: thread `at` of S takes every S-th. B is what is done with
  * a chunk (gen_body.h), N chunks of a thread are under way at a time.
  */
-template <class B, int V, int S, int CHUNKS, int BATCH, class W, class P>
-__device__ __forceinline__ void walk(W &w, const P &p, char *kept, int at)
+template <class B, int V, int S, int CHUNKS, int BATCH, class W, class P, class KEPT>
+__device__ __forceinline__ void walk(W &w, const P &p, const KEPT &kept, int at)
 {
 	enum { K = (CHUNKS + S - 1) / S, N = K < BATCH ? K : BATCH, UNROLL = K <= 8 ? K : 1 };
 
@@ -230,11 +298,11 @@ __device__ __forceinline__ void walk(W &w, const P &p, char *kept, int at)
 
 #pragma unroll
 		for (int j = 0; j < N; j++)
-			if (at + (k + j) * S < CHUNKS)
+			if (has_chunk<S, CHUNKS>(at, k + j))
 				b[j].load(w, p, (at + (k + j) * S) * V);
 #pragma unroll
 		for (int j = 0; j < N; j++)
-			if (at + (k + j) * S < CHUNKS)
+			if (has_chunk<S, CHUNKS>(at, k + j))
 				b[j].run(w, p, kept, (at + (k + j) * S) * V);
 	}
 }
@@ -247,27 +315,35 @@ template <class B, int V, int S, int CHUNKS> struct held {
 	{
 #pragma unroll
 		for (int k = 0; k < K; k++)
-			if (at + k * S < CHUNKS)
+			if (has_chunk<S, CHUNKS>(at, k))
 				b[k].load(w, p, (at + k * S) * V);
 	}
-	template <class W, class P> __device__ __forceinline__ void run(W &w, const P &p, char *kept, int at)
+	template <class W, class P, class KEPT> __device__ __forceinline__ void run(W &w, const P &p, const KEPT &kept, int at)
 	{
 #pragma unroll
 		for (int k = 0; k < K; k++)
-			if (at + k * S < CHUNKS)
+			if (has_chunk<S, CHUNKS>(at, k))
 				b[k].run(w, p, kept, (at + k * S) * V);
+	}
+	/* What each chunk keeps has a place of its own. */
+	template <class W, class P, class KEPT> __device__ __forceinline__ void run_own(W &w, const P &p, KEPT *kept, int at)
+	{
+#pragma unroll
+		for (int k = 0; k < K; k++)
+			if (has_chunk<S, CHUNKS>(at, k))
+				b[k].run(w, p, kept[k], (at + k * S) * V);
 	}
 	template <class W, class P> __device__ __forceinline__ void put(const W &w, const P &p, int at)
 	{
 #pragma unroll
 		for (int k = 0; k < K; k++)
-			if (at + k * S < CHUNKS)
+			if (has_chunk<S, CHUNKS>(at, k))
 				b[k].put(w, p, (at + k * S) * V);
 	}
 };
 /* Nothing is stored before all threads have loaded. */
-template <class B, int V, int S, int CHUNKS, int BATCH, class W, class P, class G>
-__device__ __forceinline__ void walk_late(W &w, const P &p, char *kept, int at, const G &me)
+template <class B, int V, int S, int CHUNKS, int BATCH, class W, class P, class KEPT, class G>
+__device__ __forceinline__ void walk_late(W &w, const P &p, const KEPT &kept, int at, const G &me)
 {
 	held<B, V, S, CHUNKS> h;
 
@@ -278,12 +354,12 @@ __device__ __forceinline__ void walk_late(W &w, const P &p, char *kept, int at, 
 }
 
 /* The threads that share a row. */
-template <bool WARP> struct group {
-	int size, rank;
+template <bool WARP, int THREADS> struct group {
+	static constexpr int size = WARP ? 32 : THREADS;
+	int rank;
 
 	__device__ __forceinline__ group()
 	{
-		size = WARP ? 32 : (int)blockDim.x;
 		rank = WARP ? (int)threadIdx.x % 32 : (int)threadIdx.x;
 	}
 	__device__ __forceinline__ void sync() const

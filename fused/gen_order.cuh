@@ -27,17 +27,19 @@ enum { BLOCK_ONEWARP, BLOCK_FIRSTDESC, BLOCK_FIRSTASC, BLOCK_SERIAL, BLOCK_HALVI
 /* Which elements a thread takes, in terms of parts and single ones. */
 template <class O, int COLS> struct stretch {
 	int base, parts, single, singles;
-	static constexpr int PER = O::VEC < O::PART ? 0 : O::VEC - O::PART, STRIDE = O::CONTIGUOUS ? 1 : O::THREADS;
+	static constexpr int PER = O::VEC < O::PART ? 0 : O::VEC - O::PART, STRIDE = O::CONTIGUOUS ? 1 : O::THREADS,
+			     GROUPS = COLS >> O::VEC;
+	/* All threads have the same number, which the compiler knows. */
+	static constexpr bool EVEN = !O::CONTIGUOUS && GROUPS << O::VEC == COLS && GROUPS % O::THREADS == 0;
 
 	__device__ __forceinline__ stretch(int t)
 	{
 		if (!O::CONTIGUOUS) {
-			const int groups = COLS >> O::VEC;
-
 			base = t << O::VEC;
-			parts = (groups > t ? (groups - t - 1) / O::THREADS + 1 : 0) << PER;
-			single = (groups << O::VEC) + t;
-			singles = single < COLS ? (COLS - single - 1) / O::THREADS + 1 : 0;
+			parts = (EVEN		? GROUPS / O::THREADS :
+				 GROUPS > t	? (GROUPS - t - 1) / O::THREADS + 1 : 0) << PER;
+			single = (GROUPS << O::VEC) + t;
+			singles = !EVEN && single < COLS ? (COLS - single - 1) / O::THREADS + 1 : 0;
 		} else {
 			const int each = (COLS + O::THREADS - 1) / O::THREADS;
 			int64_t begin = (int64_t)t * each;
@@ -63,12 +65,19 @@ template <class O, int COLS> struct stretch {
 template <class O, class A, class X, int COLS> struct sum {
 	typedef typename A::T T;
 
+	/* Empty ones change nothing: no sum is -0. Which side is which does not matter but for NaNs of 64 bits. */
+	static constexpr bool SUMS = true, EITHER = sizeof(T) == 4;
+
+	AF_FN T fold(T acc, T x, T y)
+	{
+		if (!X::PRODUCT)
+			return A::ADD(acc, x);
+		return O::FUSE ? A::FMA(x, y, acc) : A::ADD(acc, A::MUL(x, y));
+	}
 	AF_FN T one(const X &e, int i) { return X::PRODUCT ? A::MUL(e.x(i), e.y(i)) : e.x(i); }
 	AF_FN T step(const X &e, T acc, int i)
 	{
-		if (!X::PRODUCT)
-			return A::ADD(acc, e.x(i));
-		return O::FUSE ? A::FMA(e.x(i), e.y(i), acc) : A::ADD(acc, A::MUL(e.x(i), e.y(i)));
+		return fold(acc, e.x(i), X::PRODUCT ? e.y(i) : acc);
 	}
 	AF_FN T part(const X &e, T acc, int i)
 	{
@@ -94,15 +103,17 @@ template <class O, class A, class X, int COLS> struct sum {
 	/* What logical thread t adds up. */
 	AF_FN T thread(const X &e, int t)
 	{
-		constexpr int N = O::ACC;
-		const stretch<O, COLS> w(t);
+		typedef stretch<O, COLS> W;
+		enum { N = O::ACC, EACH = (W::GROUPS / O::THREADS << W::PER) / N, WIDE = N << O::PART,
+		       UNROLL = !W::EVEN ? 4 : EACH * WIDE <= 64 ? (EACH ? EACH : 1) : WIDE < 32 ? 32 / WIDE : 1 };
+		const W w(t);
 		int full = w.parts / N * N;
 		T acc[N];
 
 #pragma unroll
 		for (int j = 0; j < N; j++)
 			acc[j] = 0;
-#pragma unroll 4
+#pragma unroll (UNROLL)
 		for (int k = 0; k < full; k += N)
 #pragma unroll
 			for (int j = 0; j < N; j++)
@@ -159,6 +170,7 @@ template <class T> struct welford_state {
 };
 template <class O, class A, class X, int COLS> struct welford {
 	typedef welford_state<float> T;
+	static constexpr bool SUMS = false, EITHER = false;
 
 	AF_FN float by(float n) { return O::FAST ? A::RCP_FAST(n) : A::RCP(n); }
 	AF_FN void step(T &s, float x)
@@ -226,14 +238,16 @@ template <class S> __device__ __forceinline__ typename S::T lanes_joined(typenam
 	int lane = threadIdx.x % 32;
 
 	if (ascending)
+#pragma unroll
 		for (int d = 1; d < n; d *= 2) {
 			typename S::T o = S::over(v, d);
-			v = lane & d ? S::join(o, v) : S::join(v, o);
+			v = !S::EITHER && lane & d ? S::join(o, v) : S::join(v, o);
 		}
 	else
+#pragma unroll
 		for (int d = n / 2; d; d /= 2) {
 			typename S::T o = S::over(v, d);
-			v = lane & d ? S::join(o, v) : S::join(v, o);
+			v = !S::EITHER && lane & d ? S::join(o, v) : S::join(v, o);
 		}
 	return v;
 }
@@ -261,6 +275,47 @@ template <class S> __device__ __forceinline__ typename S::T halved(typename S::T
 	return lanes_joined<S>(lane < n ? s[lane] : S::none(), n, false);
 }
 
+/* From the warps' sums at s, all of them there, each on its own; where O lets that be. */
+template <class O, class S> __device__ __forceinline__ typename S::T of_warps(const typename S::T *s)
+{
+	typedef typename S::T T;
+	constexpr int W = O::WARPS;
+	constexpr bool ASC = O::BLOCK == BLOCK_FIRSTASC;
+	const int lane = threadIdx.x % 32;
+
+	if (O::BLOCK == BLOCK_ONEWARP)
+		return s[0];
+	if constexpr (S::SUMS && W <= 16 && !(W & (W - 1))) { /* fewer steps than by way of the lanes */
+		pack<T, W> all;
+		T v[W];
+
+		load<T, W, 16>(all, (const char *)s, 0);
+#pragma unroll
+		for (int w = 0; w < W; w++)
+			v[w] = all.get(w);
+		if (O::BLOCK == BLOCK_SERIAL) {
+#pragma unroll
+			for (int w = 1; w < W; w++)
+				v[0] = S::join(v[0], v[w]);
+		} else {
+#pragma unroll
+			for (int d = W / 2; d; d /= 2)
+#pragma unroll
+				for (int w = 0; w < d; w++)
+					v[w] = ASC ? S::join(v[2 * w], v[2 * w + 1]) : S::join(v[w], v[w + d]);
+		}
+		return v[0];
+	}
+	if (O::BLOCK == BLOCK_SERIAL) {
+		T v = s[0];
+#pragma unroll 4
+		for (int w = 1; w < W; w++)
+			v = S::join(v, s[w]);
+		return v;
+	}
+	return from_first(lanes_joined<S>(lane < W ? s[lane] : S::none(), 32, ASC));
+}
+
 /* In every thread of the group. shared: of this reduction (gen_plan.c says how much). */
 template <class O> struct shares {
 	static constexpr bool EACH = O::BLOCK == BLOCK_HALVING || O::BLOCK == BLOCK_ALL;
@@ -269,34 +324,37 @@ template <class O, class S, class G, class X>
 __device__ __forceinline__ typename S::T along_row(const G &me, const X &e, char *shared)
 {
 	typedef typename S::T T;
+	/* Of few columns most rounds, and the same ones in all programs, have nothing to add up. */
+	enum { ROUNDS = (O::THREADS + G::size - 1) / G::size,
+	       SOME = S::SUMS && !O::CONTIGUOUS && !O::VEC && X::COLUMNS < O::THREADS ? X::COLUMNS : O::THREADS,
+	       UNROLL = ROUNDS * (X::COLUMNS / O::THREADS + 1) <= 32 ? ROUNDS : 1 };
 	T *s = (T *)shared;
 	const int lane = me.rank % 32;
 	T v;
 
-#pragma unroll 1
-	for (int t = me.rank; t - lane < O::THREADS; t += me.size) {
-		v = t < O::THREADS ? S::thread(e, t) : S::none();
+#pragma unroll (UNROLL)
+	for (int k = 0; k < ROUNDS; k++) {
+		const int from = k * G::size + (G::size == 32 ? 0 : me.rank - lane), t = from + lane;
+
+		if ((k + 1) * G::size > O::THREADS && from >= O::THREADS)
+			break;
 		if (shares<O>::EACH) {
 			if (t < O::THREADS)
-				s[t] = v;
+				s[t] = S::thread(e, t);
 			continue;
 		}
-		v = lanes_joined<S>(v, 32, O::ASC);
+		if (from < SOME) {
+			v = O::THREADS % 32 == 0 || t < O::THREADS ? S::thread(e, t) : S::none();
+			v = lanes_joined<S>(v, 32, O::ASC);
+		} else {
+			v = S::none();
+		}
 		if (lane == 0)
 			s[t / 32] = v;
 	}
 	me.sync();
-	if (O::BLOCK == BLOCK_ONEWARP)
-		return s[0];
-	if (O::BLOCK == BLOCK_SERIAL) {
-		v = s[0];
-#pragma unroll 4
-		for (int w = 1; w < O::WARPS; w++)
-			v = S::join(v, s[w]);
-		return v;
-	}
-	if (O::BLOCK == BLOCK_FIRSTDESC || O::BLOCK == BLOCK_FIRSTASC)
-		return from_first(lanes_joined<S>(lane < O::WARPS ? s[lane] : S::none(), 32, O::BLOCK == BLOCK_FIRSTASC));
+	if (!shares<O>::EACH)
+		return of_warps<O, S>(s);
 	if (O::BLOCK == BLOCK_ALL) {
 		if (me.rank == 0) {
 			v = s[0];
@@ -326,6 +384,68 @@ __device__ __forceinline__ typename S::T along_row(const G &me, const X &e, char
 	}
 	me.sync();
 	return s[0];
+}
+
+/*
+ * The same without a way through shared memory but for the warps' sums: a thread has N logical ones that
+ * are next to each other, and their columns, chunks of N, in registers: element j of chunk k is e.x(k, j).
+ * Of orders that gen_plan.c has looked at: strided, one accumulator.
+ */
+template <class S, int N> __device__ __forceinline__ typename S::T traded(typename S::T a, typename S::T b, int d)
+{
+	const bool up = threadIdx.x & d; /* keeps b */
+	const typename S::T keep = up ? b : a, o = S::over(up ? a : b, d);
+
+	return !S::EITHER && up ? S::join(o, keep) : S::join(keep, o);
+}
+/* Over the 32 / N lanes that have a logical warp; the result is in the first of them. */
+template <class S, int N, bool ASC> __device__ __forceinline__ typename S::T own_joined(const typename S::T *v)
+{
+	if (ASC) {
+		typename S::T x[N];
+
+#pragma unroll
+		for (int j = 0; j < N; j++)
+			x[j] = v[j];
+#pragma unroll
+		for (int n = N / 2; n; n /= 2)
+#pragma unroll
+			for (int j = 0; j < n; j++)
+				x[j] = S::join(x[2 * j], x[2 * j + 1]);
+		return lanes_joined<S>(x[0], 32 / N, true);
+	}
+	if (N == 1)
+		return lanes_joined<S>(v[0], 32, false);
+	if (N == 2) {
+		typename S::T x = lanes_joined<S>(traded<S, N>(v[0], v[N - 1], 8), 8, false);
+		return S::join(x, S::over(x, 8));
+	}
+	/* N == 4 */
+	typename S::T x = traded<S, N>(traded<S, N>(v[0], v[1 % N], 4), traded<S, N>(v[2 % N], v[3 % N], 4), 2);
+	x = lanes_joined<S>(x, 2, false);
+	x = S::join(x, S::over(x, 2));
+	return S::join(x, S::over(x, 4));
+}
+template <class O, class S, int N, int CHUNKS, class G, class X>
+__device__ __forceinline__ typename S::T along_own(const G &me, const X &e, char *shared)
+{
+	constexpr int K = (CHUNKS + G::size - 1) / G::size;
+	typename S::T v[N], *s = (typename S::T *)shared;
+
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		v[j] = 0;
+#pragma unroll
+	for (int k = 0; k < K; k++)
+#pragma unroll
+		for (int j = 0; j < N; j++)
+			if (has_chunk<G::size, CHUNKS>(me.rank, k))
+				v[j] = S::fold(v[j], e.x(k, j), e.y(k, j));
+	v[0] = own_joined<S, N, O::ASC>(v);
+	if (me.rank % (32 / N) == 0)
+		s[me.rank / (32 / N)] = v[0];
+	me.sync();
+	return of_warps<O, S>(s);
 }
 
 /* Greatest or smallest, in any order. */

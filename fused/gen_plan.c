@@ -44,18 +44,41 @@ static void find_levels(struct gen *g)
 	}
 }
 
-/* The value that is the same but narrower: what is kept in its place. */
-static unsigned narrowest(const struct row *r, unsigned i)
+/* Little work, of one value of the columns and others of the row? That value. Else i. */
+static unsigned little_of(const struct gen *g, unsigned i)
 {
-	while (r->stmt[i].code == ROW_CAST) {
+	const struct row_stmt *s = &g->r->stmt[i];
+	unsigned of = i;
+
+	if (s->code != ROW_ADD && s->code != ROW_SUB && s->code != ROW_MUL && s->code != ROW_FMA)
+		return i;
+	for (unsigned k = 0; k < gen_nargs(g->r, i); k++)
+		if (g->varies[s->arg[k]]) {
+			if (of != i && of != s->arg[k])
+				return i;
+			of = s->arg[k];
+		}
+	return of;
+}
+
+/*
+ * What is kept in the place of a value: the same but narrower, or what it was made of once a sum
+ * was there, and can be again for less than a walk to keep it.
+ */
+static unsigned kept_for(const struct gen *g, unsigned i)
+{
+	const struct row *r = g->r;
+
+	for (;;) {
 		unsigned a = r->stmt[i].arg[0];
 
-		if (dtype_bytes((enum dtype)r->stmt[a].type) >=
-		    dtype_bytes((enum dtype)r->stmt[i].type))
-			break;
+		if (r->stmt[i].code != ROW_CAST || dtype_bytes((enum dtype)r->stmt[a].type) >=
+							   dtype_bytes((enum dtype)r->stmt[i].type))
+			a = little_of(g, i);
+		if (a == i || (r->stmt[i].code != ROW_CAST && g->level[a] >= g->level[i]))
+			return i;
 		i = a;
 	}
-	return i;
 }
 
 static bool everywhere(const struct row *r, const struct row_operand *o)
@@ -95,7 +118,7 @@ static bool need(struct gen *g, unsigned i, unsigned phase)
 		return changed;
 	}
 	/* Of an earlier phase. */
-	n = narrowest(r, i);
+	n = kept_for(g, i);
 	if (n != i && g->varies[n])
 		return need(g, n, phase);
 	changed = !g->keep[i];
@@ -125,7 +148,7 @@ static void find_kept(struct gen *g)
 			if (!gen_reduces(r, i) || s->code == ROW_WELFORD_M2)
 				continue;
 			for (unsigned k = 0; k < gen_nargs(r, i); k++) {
-				unsigned a = s->arg[k], n = narrowest(r, a);
+				unsigned a = s->arg[k], n = kept_for(g, a);
 
 				changed |= need(g, a, g->level[i] - 1u);
 				/* Other threads add it up. */
@@ -293,49 +316,4 @@ const char *gen_plan(struct gen *g, const struct row *r, unsigned max_shmem)
 	g->form = GEN_LONG;
 	memset(g->keep, 0, sizeof(g->keep));
 	return find_places(g, max_shmem) ? NULL : "sums that need too much shared memory";
-}
-
-static unsigned pow2_up(int64_t n, unsigned least, unsigned most)
-{
-	unsigned p = least;
-
-	while (p < most && p < n)
-		p *= 2;
-	return p;
-}
-
-unsigned gen_shapes(const struct gen *g, unsigned max_shmem, struct gen_shape *s)
-{
-	enum { WARPS = 4, WARP_CHUNKS = 64, LATE_CHUNKS = 4 };
-	int64_t chunks = gen_chunks(g);
-	unsigned n = 0, t;
-
-	if (g->form == GEN_FLAT || g->form == GEN_CELLS) {
-		s[n++] = (struct gen_shape){.threads = 256, .suffix = 'c'};
-		return n;
-	}
-	if (g->form == GEN_LONG) {
-		s[n++] = (struct gen_shape){.threads = 1024, .blocks = 1, .suffix = 'l'};
-		return n;
-	}
-	/* One row as fast as it goes: a chunk or two for each thread. */
-	t = pow2_up(chunks > 512 ? (chunks + 1) / 2 : chunks, 32, 1024);
-	s[n++] = (struct gen_shape){.threads = t, .ahead = chunks <= 2 * (int64_t)t, .suffix = 'f'};
-	if (chunks <= WARP_CHUNKS && WARPS * g->group_bytes <= 48 << 10 &&
-	    WARPS * g->group_bytes <= max_shmem) {
-		s[n++] = (struct gen_shape){
-			.threads = WARPS * 32, .warp = true, .ahead = chunks <= 32, .suffix = 'w'};
-	} else {
-		/* Many: several blocks beside each other, so that one loads while others add up. */
-		t = chunks <= 512 ? 256 : chunks <= 2048 ? 512 : 1024;
-		s[n] = (struct gen_shape){.threads = t, .suffix = 'm'};
-		/* As many as leave a thread the registers that it wants. */
-		s[n].blocks = t == 256   ? 4
-			      : t == 512 ? (chunks <= 1024 && g->vec == 8 && g->nphase == 2 ? 3 : 2)
-					 : 1;
-		while (s[n].blocks > 1 && s[n].blocks * g->group_bytes > max_shmem)
-			s[n].blocks--;
-		n++;
-	}
-	return n;
 }

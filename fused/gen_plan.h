@@ -89,15 +89,29 @@ static inline int64_t gen_chunks(const struct gen *g)
 	return g->r->cols / g->vec;
 }
 
-/* The ways in which a ROWS kernel is made, for few rows and for many. */
+/* The bytes that a walk of a phase loads for a chunk. */
+unsigned gen_load_bytes(const struct gen *g, unsigned phase);
+
+/* The ways in which a kernel is made, for few rows and for many. */
 struct gen_shape {
-	unsigned threads; /* of a block */
-	unsigned blocks;  /* that should fit beside each other; 0: whatever comes */
-	bool warp;        /* each warp has a row */
-	bool ahead;       /* later phases' loads are under way before the reduction */
+	unsigned threads;   /* of a block */
+	unsigned blocks;    /* that should fit beside each other; 0: whatever comes */
+	unsigned vec;       /* elements of a chunk; divides the plan's */
+	unsigned each;      /* FLAT: chunks of a thread */
+	unsigned under_way; /* ROWS, LONG: bytes that a thread asks for before it looks at them */
+	bool warp;          /* each warp has a row */
+	bool ahead;         /* later phases' loads are under way before the reduction */
+	bool own;           /* threads load the columns that they add up: see gen_own */
 	char suffix;
 };
-/* Their number, at most GEN_KERNELS; also of the other forms, which have one. */
+/* Their number, at most GEN_KERNELS. */
 unsigned gen_shapes(const struct gen *g, unsigned max_shmem, struct gen_shape *s);
+
+/*
+ * Columns next to each other that a thread of `threads` may have as its own, in registers, from the
+ * first load to the last store: all sums are strided over so many times that number of threads. 0:
+ * the rows go through shared memory.
+ */
+unsigned gen_own(const struct gen *g, unsigned *threads);
 
 #endif

@@ -69,6 +69,8 @@ static void value(FILE *f, const struct gen *g, unsigned i, const char *w)
 		fprintf(f, "0");
 	else if (s->code == ROW_SHIFT || s->code == ROW_PAIR)
 		fprintf(f, "%s", name[0]);
+	else if (s->code == ROW_DIV && s->type == DT_f32)
+		fprintf(f, "af::%s::DIV_ROW(%s, %s)", gen_ops(s, DT_f32), arg[0], arg[1]);
 	else
 		gen_expression(f, r, i, arg);
 	fprintf(f, ";\n");
@@ -115,6 +117,45 @@ void gen_row_text(FILE *f, const struct gen *g)
 				row_code_name((enum row_code)r->stmt[i].code),
 				gen_ops(&r->stmt[i], (enum dtype)r->stmt[i].type));
 	fprintf(f, "\t}\n};\n");
+}
+
+void gen_kept_text(FILE *f, const struct gen *g, bool own)
+{
+	const struct row *r = g->r;
+
+	fprintf(f, "struct STAGED {\n\tchar *at;\n");
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const char *m = gen_memory((enum dtype)r->stmt[i].type);
+
+		if (g->keep[i])
+			fprintf(f,
+				"\ttemplate <int V> __device__ __forceinline__ void "
+				"get%u(af::pack<%s, V> &l, int64_t c) const { af::load<%s, V, "
+				"16>(l, "
+				"at + %u, c); }\n"
+				"\ttemplate <int V> __device__ __forceinline__ void put%u(const "
+				"af::pack<%s, V> &s, int64_t c) const { af::store<%s, V, 16>(at + "
+				"%u, "
+				"c, s); }\n",
+				i, m, m, g->shared[i], i, m, m, g->shared[i]);
+	}
+	fprintf(f, "};\n");
+	if (!own)
+		return;
+	fprintf(f, "template <int V> struct OWN {\n");
+	for (unsigned i = 0; i < r->nstmt; i++) {
+		const char *m = gen_memory((enum dtype)r->stmt[i].type);
+
+		if (g->keep[i])
+			fprintf(f,
+				"\taf::pack<%s, V> k%u;\n"
+				"\t__device__ __forceinline__ void get%u(af::pack<%s, V> &l, "
+				"int64_t) const { l = k%u; }\n"
+				"\t__device__ __forceinline__ void put%u(const af::pack<%s, V> &s, "
+				"int64_t) { k%u = s; }\n",
+				m, i, i, m, i, i, m, i);
+	}
+	fprintf(f, "};\n");
 }
 
 void gen_row_stores(FILE *f, const struct gen *g, const char *who)

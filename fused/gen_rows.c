@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-/* The loads of memory, in bytes, that a chunk begins a phase with. */
-static unsigned load_bytes(const struct gen *g, unsigned phase)
-{
-	unsigned bytes = 0;
-
-	for (unsigned i = 0; i < g->r->nstmt; i++)
-		if (g->live[i] && g->r->stmt[i].code == ROW_LOAD && g->varies[i] &&
-		    (g->form == GEN_LONG || g->made[i] == phase))
-			bytes += g->vec * (unsigned)dtype_bytes((enum dtype)g->r->stmt[i].type);
-	return bytes;
-}
-
 /* What the walk of a phase is for. False: there is nothing to walk for. */
 static bool goal_of(const struct gen *g, unsigned phase, struct gen_goal *goal)
 {
@@ -49,7 +37,7 @@ static void order_text(FILE *f, const struct row_order *o)
 }
 
 /* The elements that a reduction adds up, as one of gen_order.cuh's wants them. */
-static int elements(FILE *f, const struct gen *g, unsigned i)
+static int elements(FILE *f, const struct gen *g, unsigned i, bool own)
 {
 	const struct row *r = g->r;
 	const struct row_stmt *s = &r->stmt[i];
@@ -64,22 +52,35 @@ static int elements(FILE *f, const struct gen *g, unsigned i)
 			return -1;
 	}
 	fprintf(f,
-		"struct ELEMENTS%u {\n\tenum { PRODUCT = %d };\n\tconst ROW &w;\n\tconst PARAMS "
-		"&p;\n"
-		"\tconst char *kept;\n",
-		i, s->code == ROW_DOT);
+		"struct ELEMENTS%u {\n\tenum { PRODUCT = %d, COLUMNS = %lld };\n\tconst ROW &w;\n"
+		"\tconst PARAMS &p;\n\tconst STAGED &kept;\n",
+		i, s->code == ROW_DOT, (long long)r->cols);
 	for (unsigned k = 0; k < 2; k++)
 		fprintf(f,
 			"\t__device__ __forceinline__ %s %c(int i) const\n\t{\n\t\tOF%u_%u<1> "
 			"b;\n\n"
-			"\t\tb.load(w, p, i);\n\t\treturn b.value(w, p, kept, i);\n\t}\n",
+			"\t\tb.load(w, p, i);\n\t\treturn b.value(w, p, kept, i, 0);\n\t}\n",
+			gen_memory((enum dtype)s->type), "xy"[k], i, k < n ? k : 0);
+	fprintf(f, "};\n");
+	if (!own)
+		return 0;
+	fprintf(f,
+		"template <int V, int S> struct OWN_ELEMENTS%u {\n\tenum { PRODUCT = %d "
+		"};\n\tconst "
+		"ROW &w;\n\tconst PARAMS &p;\n\tconst OWN<V> *kept;\n\tint at;\n",
+		i, s->code == ROW_DOT);
+	for (unsigned k = 0; k < 2; k++)
+		fprintf(f,
+			"\t__device__ __forceinline__ %s %c(int k, int j) const\n\t{\n"
+			"\t\tconst int64_t c = (at + k * S) * V;\n\t\tOF%u_%u<V> b;\n\n"
+			"\t\tb.load(w, p, c);\n\t\treturn b.value(w, p, kept[k], c, j);\n\t}\n",
 			gen_memory((enum dtype)s->type), "xy"[k], i, k < n ? k : 0);
 	fprintf(f, "};\n");
 	return 0;
 }
 
 /* The reductions between phase - 1 and phase. */
-static void reduce(FILE *f, const struct gen *g, unsigned phase)
+static void reduce(FILE *f, const struct gen *g, unsigned phase, bool own)
 {
 	const struct row *r = g->r;
 
@@ -95,7 +96,7 @@ static void reduce(FILE *f, const struct gen *g, unsigned phase)
 			if (g->varies[s->arg[0]])
 				fprintf(f,
 					"\t\tw.v%u = af::extreme<af::by_%s<af::%s> >(me, w.x%u, "
-					"kept + %u);\n",
+					"shared + %u);\n",
 					i, row_code_name((enum row_code)s->code), ops, i,
 					g->shared[i]);
 			else
@@ -105,17 +106,24 @@ static void reduce(FILE *f, const struct gen *g, unsigned phase)
 		} else {
 			bool welford = s->code == ROW_WELFORD;
 
-			fprintf(f, "\t\tconst ELEMENTS%u e%u = {w, p, kept};\n\t\t", i, i);
+			if (own)
+				fprintf(f,
+					"\t\tconst OWN_ELEMENTS%u<V, S> e%u = {w, p, kept, at};\n"
+					"\t\t",
+					i, i);
+			else
+				fprintf(f, "\t\tconst ELEMENTS%u e%u = {w, p, kept};\n\t\t", i, i);
 			if (welford)
 				fprintf(f, "const af::welford_state<float> q%u", i);
 			else
 				fprintf(f, "w.v%u", i);
-			fprintf(f, " = af::along_row<");
+			fprintf(f, " = af::along_%s<", own ? "own" : "row");
 			order_text(f, &r->order[s->at]);
 			fprintf(f, ", af::%s<", welford ? "welford" : "sum");
 			order_text(f, &r->order[s->at]);
-			fprintf(f, ", af::%s, ELEMENTS%u, %lld> >(me, e%u, kept + %u);\n", ops, i,
-				(long long)r->cols, i, g->shared[i]);
+			fprintf(f, ", af::%s, %sELEMENTS%u%s, %lld>%s >(me, e%u, shared + %u);\n",
+				ops, own ? "OWN_" : "", i, own ? "<V, S>" : "", (long long)r->cols,
+				own ? ", V, CHUNKS" : "", i, g->shared[i]);
 			if (welford)
 				fprintf(f, "\t\tw.v%u = q%u.mean;\n", i, i);
 		}
@@ -134,7 +142,14 @@ static bool reduces_staged(const struct gen *g, unsigned phase)
 /* Later phases that ask memory for something can do so before the reductions. */
 static bool can_be_ahead(const struct gen *g, unsigned phase, const struct gen_goal *goal)
 {
-	return phase && load_bytes(g, phase) && !goal->late && g->form == GEN_ROWS;
+	return phase && gen_load_bytes(g, phase) && !goal->late && g->form == GEN_ROWS;
+}
+
+static void stores(FILE *f, const struct gen *g)
+{
+	if (g->scalar_in_place)
+		fprintf(f, "\t\tme.sync(); /* what is stored now others have loaded */\n");
+	gen_row_stores(f, g, "me.rank == 0");
 }
 
 static void row_loop(FILE *f, const struct gen *g)
@@ -142,13 +157,13 @@ static void row_loop(FILE *f, const struct gen *g)
 	struct gen_goal goal;
 
 	for (unsigned q = 0; q < g->nphase; q++) {
-		unsigned bytes = load_bytes(g, q), batch = bytes > 32 ? 1 : bytes > 16 ? 2 : 4;
+		unsigned bytes = gen_load_bytes(g, q);
 		bool walks = goal_of(g, q, &goal);
 
 		if (q) {
 			if (reduces_staged(g, q))
 				fprintf(f, "\t\tme.sync();\n");
-			reduce(f, g, q);
+			reduce(f, g, q, false);
 			gen_row_values(f, g, q, "w.");
 		}
 		if (walks && can_be_ahead(g, q, &goal))
@@ -156,8 +171,11 @@ static void row_loop(FILE *f, const struct gen *g)
 				q);
 		if (walks)
 			fprintf(f,
-				"\t\taf::walk%s<PHASE%u<V>, V, S, CHUNKS, %u>(w, p, kept, at%s);\n",
-				goal.late ? "_late" : "", q, batch, goal.late ? ", me" : "");
+				"\t\taf::walk%s<PHASE%u<V>, V, S, CHUNKS, (UNDER_WAY > %u ? "
+				"UNDER_WAY / "
+				"%u : 1)>(w, p, kept, at%s);\n",
+				goal.late ? "_late" : "", q, bytes < 16 ? 16 : bytes,
+				bytes < 16 ? 16 : bytes, goal.late ? ", me" : "");
 		for (unsigned k = 1; !q && k < g->nphase; k++)
 			if (goal_of(g, k, &goal) && can_be_ahead(g, k, &goal))
 				fprintf(f,
@@ -166,28 +184,73 @@ static void row_loop(FILE *f, const struct gen *g)
 					"\t\t\th%u.load(w, p, at);\n",
 					k, k, k);
 	}
-	if (g->scalar_in_place)
-		fprintf(f, "\t\tme.sync(); /* what is stored now others have loaded */\n");
-	gen_row_stores(f, g, "me.rank == 0");
+	stores(f, g);
 }
 
-static void kernel(FILE *f, const struct gen *g, const struct gen_shape *s)
+/* The same where a thread has its columns in registers. */
+static void own_loop(FILE *f, const struct gen *g)
+{
+	struct gen_goal goal;
+
+	fprintf(f, "\t\tOWN<V> kept[K];\n\n\t\t(void)kept;\n");
+	for (unsigned q = 0; q < g->nphase; q++)
+		if (goal_of(g, q, &goal)) {
+			fprintf(f,
+				"\t\taf::held<PHASE%u<V>, V, S, CHUNKS> h%u;\n"
+				"\t\th%u.load(w, p, at);\n",
+				q, q, q);
+		}
+	for (unsigned q = 0; q < g->nphase; q++) {
+		if (q) {
+			reduce(f, g, q, true);
+			gen_row_values(f, g, q, "w.");
+		}
+		if (goal_of(g, q, &goal))
+			fprintf(f, "\t\th%u.run_own(w, p, kept, at);\n", q);
+	}
+	stores(f, g);
+}
+
+static void kernel(FILE *f, const struct gen_shape *s)
 {
 	fprintf(f, "extern \"C\" __global__ void __launch_bounds__(%u", s->threads);
 	if (s->blocks)
 		fprintf(f, ", %u", s->blocks);
-	fprintf(f,
-		") KERNEL%c(const __grid_constant__ PARAMS p)\n{\n"
-		"\trows<%u, %d, %d>(p);\n}\nAF_KERNEL(KERNEL%c)\n",
-		s->suffix, s->threads, s->warp, s->ahead, s->suffix);
+	fprintf(f, ") KERNEL%c(const __grid_constant__ PARAMS p)\n{\n", s->suffix);
+	if (s->own)
+		fprintf(f, "\town<%u, %u>(p);\n", s->threads, s->vec);
+	else
+		fprintf(f, "\trows<%u, %d, %d, %u>(p);\n", s->threads, s->warp, s->ahead,
+			s->under_way);
+	fprintf(f, "}\nAF_KERNEL(KERNEL%c)\n", s->suffix);
+}
+
+/* The loop over rows, of which a block or a warp mostly has one; what comes between is of each. */
+static void rows_begin(FILE *f)
+{
+	fprintf(f, "\tfor (int64_t r = (int64_t)blockIdx.x * groups + mine; r < p.rows;) {\n"
+		   "\t\tROW w(p, r);\n\n");
+}
+static void rows_end(FILE *f)
+{
+	fprintf(f, "\t\tr += (int64_t)gridDim.x * groups;\n"
+		   "\t\tif (r < p.rows)\n"
+		   "\t\t\tme.sync(); /* the next row takes the same shared memory */\n\t}\n}\n");
 }
 
 int gen_rows_text(FILE *f, const struct gen *g, unsigned max_shmem)
 {
 	struct gen_shape shape[GEN_KERNELS];
+	unsigned n = gen_shapes(g, max_shmem, shape);
+	bool own = false, staged = false;
 	struct gen_goal goal;
 	char name[24];
 
+	for (unsigned i = 0; i < n; i++) {
+		own |= shape[i].own;
+		staged |= !shape[i].own;
+	}
+	gen_kept_text(f, g, own);
 	for (unsigned q = 0; q < g->nphase; q++) {
 		if (!goal_of(g, q, &goal))
 			continue;
@@ -198,23 +261,39 @@ int gen_rows_text(FILE *f, const struct gen *g, unsigned max_shmem)
 	}
 	for (unsigned i = 0; i < g->r->nstmt; i++)
 		if (g->live[i] && gen_reduces(g->r, i) && !gen_extreme(g->r, i) &&
-		    g->r->stmt[i].code != ROW_WELFORD_M2 && elements(f, g, i))
+		    g->r->stmt[i].code != ROW_WELFORD_M2 && elements(f, g, i, own))
 			return -1;
-	fprintf(f,
-		"template <int THREADS, bool WARP, bool AHEAD>\n"
-		"static __device__ __forceinline__ void rows(const PARAMS &p)\n{\n"
-		"\tenum { V = %u, CHUNKS = %lld, S = WARP ? 32 : THREADS };\n"
-		"\tconst af::group<WARP> me;\n"
-		"\tconst int groups = THREADS / S, mine = (int)threadIdx.x / S, at = me.rank;\n"
-		"\tchar *const kept = (char *)af_shared + mine * %u;\n\n"
-		"\tfor (int64_t r = (int64_t)blockIdx.x * groups + mine; r < p.rows; r += "
-		"(int64_t)gridDim.x * groups) {\n"
-		"\t\tROW w(p, r);\n\n",
-		g->vec, (long long)gen_chunks(g), g->group_bytes);
-	fprintf(f, "\t\t(void)at, (void)kept;\n");
-	row_loop(f, g);
-	fprintf(f, "\t\tme.sync(); /* the next row takes the same shared memory */\n\t}\n}\n");
-	for (unsigned i = 0; i < gen_shapes(g, max_shmem, shape); i++)
-		kernel(f, g, &shape[i]);
+	if (staged) {
+		fprintf(f,
+			"template <int THREADS, bool WARP, bool AHEAD, int UNDER_WAY>\n"
+			"static __device__ __forceinline__ void rows(const PARAMS &p)\n{\n"
+			"\tenum { V = %u, CHUNKS = %lld, S = WARP ? 32 : THREADS };\n"
+			"\tconst af::group<WARP, THREADS> me;\n"
+			"\tconst int groups = THREADS / S, mine = WARP ? (int)threadIdx.x / S : 0, "
+			"at = "
+			"me.rank;\n"
+			"\tchar *const shared = (char *)af_shared + mine * %u;\n"
+			"\tconst STAGED kept = {shared};\n\n",
+			g->vec, (long long)gen_chunks(g), g->group_bytes);
+		rows_begin(f);
+		fprintf(f, "\t\t(void)at, (void)kept;\n");
+		row_loop(f, g);
+		rows_end(f);
+	}
+	if (own) {
+		fprintf(f,
+			"template <int THREADS, int V>\n"
+			"static __device__ __forceinline__ void own(const PARAMS &p)\n{\n"
+			"\tenum { CHUNKS = %lld / V, S = THREADS, K = (CHUNKS + S - 1) / S };\n"
+			"\tconst af::group<false, THREADS> me;\n"
+			"\tconst int groups = 1, mine = 0, at = me.rank;\n"
+			"\tchar *const shared = (char *)af_shared;\n\n",
+			(long long)g->r->cols);
+		rows_begin(f);
+		own_loop(f, g);
+		rows_end(f);
+	}
+	for (unsigned i = 0; i < n; i++)
+		kernel(f, &shape[i]);
 	return 0;
 }

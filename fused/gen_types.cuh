@@ -112,6 +112,15 @@ template <bool FTZ> struct t_f32 {
 	AF_FN T POW_FAST(T a, T b) { return A::exp2_fast(A::mul(b, log2_fast(a))); }
 #endif
 	AF_FN T DIV(T a, T b) { return A::div_rn(a, b); }
+	/* b is the same for a whole row: if a power of two, often enough, its reciprocal is exact. */
+	AF_FN T DIV_ROW(T a, T b)
+	{
+		const uint32_t u = __float_as_uint(b);
+
+		if (!FTZ && !(u & 0x807fffffu) && u - 0x00800000u < 0x7e000000u)
+			return A::mul(a, __uint_as_float(0x7f000000u - u));
+		return DIV(a, b);
+	}
 	AF_FN T DIV_FAST(T a, T b) { return A::div_fast(a, b); }
 	AF_FN T DIV_FULL(T a, T b) { return A::div_full(a, b); }
 	AF_FN T RCP(T a) { return A::rcp_rn(a); }
@@ -120,6 +129,11 @@ template <bool FTZ> struct t_f32 {
 	AF_FN T SQRT_FAST(T a) { return A::sqrt_fast(a); }
 	AF_FN T RSQRT(T a) { return A::rsqrt_fast(a); }
 	AF_FN T EXP(T a) { return A::exp_full(a); }
+#if AF_SOFTGPU
+	AF_FN T EXP_NEG(T a) { return EXP(NEG(a)); }
+#else /* of a NaN no sign is left, so the sign can be part of the operations */
+	AF_FN T EXP_NEG(T a) { return A::exp_full(-a); }
+#endif
 	AF_FN T EXP_FAST(T a) { return A::exp_fast(a); }
 	/* The toolkit's own; what they do between is theirs. */
 	AF_FN T LOG(T a) { return z(AF_LIBRARY(LOG, logf(z(a)), ::logf(z(a)))); }
@@ -134,6 +148,35 @@ template <bool FTZ> struct t_f32 {
 	AF_FN T no_max() { return nan(); }
 	AF_FN T no_min() { return nan(); }
 };
+
+/*
+ * Quotients of many elements with one check for all. The compiler's own has a check, a branch and a
+ * convergence barrier for each, so that none overlap. These are the operations that it takes itself
+ * when no step leaves the normal numbers; bad: one may, and all are to be had from div_sure. Exponents
+ * of a and b from -62 to 61, or, of one b for a whole row, -100 .. 61 and -62 .. 24; or a is zero.
+ */
+template <bool ROW> __device__ __forceinline__ float div_try(float a, float b, bool &bad)
+{
+	const uint32_t ua = __float_as_uint(a) << 1, ub = __float_as_uint(b) << 1, low = ROW ? 0x1b000000u : 0x41000000u;
+	bool out = ua - low > 0u - low; /* zero passes */
+
+	out |= !(fabsf(a) < __uint_as_float(0x5e800000u));
+	out |= ub - 0x41000000u >= (ROW ? 0x57000000u : 0x7c000000u);
+	bad |= out;
+#if AF_SOFTGPU
+	return out ? 12345.0f : __fdiv_rn(a, b);
+#else
+	typedef arith<false> A;
+	const float by = arith<true>::rcp_fast(b), r = A::fma(by, A::fma(-b, by, 1.0f), by), q = A::mul(a, r);
+
+	/* Of a zero, q has the sign. */
+	return __uint_as_float(__float_as_uint(A::fma(r, A::fma(-b, q, a), q)) | (__float_as_uint(q) & 0x80000000u));
+#endif
+}
+template <class A> AF_NOINLINE __device__ float div_sure(float a, float b)
+{
+	return A::div_rn(a, b);
+}
 
 struct t_f64 {
 	typedef double T;

@@ -554,13 +554,15 @@ int main(int argc, char **argv)
 		}
 	}
 	batch(one, n);
-	printf("# %u programs run (%u of them elementwise, %u a row for a block, %u for many rows, "
-	       "%u for a warp, "
+	printf("# %u programs run (%u of them elementwise, %u a row for a block, %u of them in "
+	       "registers, "
+	       "%u for many rows, %u for a warp, "
 	       "%u too long), %u operands kept in part, %u of some rows, %u refused by row_check, "
 	       "%u without a "
 	       "kernel; %.1f s of compiling\n",
-	       t.ran, t.kernels['c'], t.kernels['f'], t.kernels['m'], t.kernels['w'],
-	       t.kernels['l'], t.partial, t.some, t.refused, t.unfit, t.compiled_s);
+	       t.ran, t.kernels['c'] + t.kernels['e'], t.kernels['f'], t.kernels['o'],
+	       t.kernels['m'], t.kernels['w'], t.kernels['l'], t.partial, t.some, t.refused,
+	       t.unfit, t.compiled_s);
 	printf("%s 1 - random row programs, seeds %llu to %llu\n1..1\n",
 	       t.failed || (!t.ran && !t.write) ? "not ok" : "ok", (unsigned long long)t.first,
 	       (unsigned long long)(t.first + t.count - 1));

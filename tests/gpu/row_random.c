@@ -9,6 +9,7 @@ struct random {
 	struct row *r;
 	uint8_t value[ROW_MAX_STMTS]; /* valid in all columns */
 	unsigned n;
+	unsigned threads; /* not 0: all sums are strided over so many, as most programs have them */
 };
 
 static unsigned below(struct random *x, unsigned n)
@@ -105,6 +106,14 @@ static struct row_order order(struct random *x, bool welford)
 	struct row_order o = {.threads =
 				      (uint16_t)PICK(x, 32, 32, 64, 96, 128, 256, 256, 512, 1024)};
 
+	if (x->threads) {
+		o.threads = (uint16_t)x->threads;
+		o.fma = (uint16_t)below(x, 2);
+		o.warp = (uint16_t)below(x, 2);
+		o.block = (uint16_t)PICK(x, ORDER_block_FIRSTDESC, ORDER_block_FIRSTASC,
+					 ORDER_block_SERIAL);
+		return o;
+	}
 	o.walk = !below(x, 4);
 	o.vec = o.walk ? 0 : (uint16_t)PICK(x, 0, 0, 1, 2, 3);
 	if (!welford && !below(x, 3)) {
@@ -135,11 +144,15 @@ static void reduction(struct random *x)
 {
 	int code = PICK(x, ROW_SUM, ROW_SUM, ROW_DOT, ROW_DOT, ROW_ROWMAX, ROW_ROWMIN,
 			ROW_ROWMAX_NAN, ROW_ROWMIN_NAN, ROW_WELFORD);
-	struct row_order o = order(x, code == ROW_WELFORD);
+	struct row_order o;
 	struct row *r = x->r;
-	enum dtype t = code == ROW_WELFORD || below(x, 6) ? DT_f32 : DT_f64;
 	uint8_t a, b, v;
+	enum dtype t;
 
+	if (x->threads && code == ROW_WELFORD)
+		code = ROW_DOT;
+	o = order(x, code == ROW_WELFORD);
+	t = code == ROW_WELFORD || below(x, 6) ? DT_f32 : DT_f64;
 	if (r->norder == ROW_MAX_ORDERS)
 		return;
 	if (code >= ROW_ROWMAX && code <= ROW_ROWMIN_NAN && !below(x, 3))
@@ -335,6 +348,16 @@ void row_random(struct row *r, uint64_t seed)
 		if (ndim == 1 && cols == 1)
 			r->cols = 2;
 	}
+	if (kind >= 3 && seed % 5 == 3) {
+		kind = 3;
+		x.threads = (unsigned)PICK(&x, 64, 64, 128, 256, 512, 1024);
+		r->cols = PICK(&x, 64, 130, 256, 300, 512, 1000, 1024, 2048, 2056, 4096);
+		while (r->cols < x.threads)
+			r->cols *= 2;
+		while (row_rows(r) > 7 && below(&x, 4))
+			for (unsigned d = 0; d < r->ndim; d++)
+				r->size[d] = (r->size[d] + 1) / 2;
+	}
 	while (row_rows(r) * r->cols > 40000)
 		for (unsigned d = 0; d < r->ndim; d++)
 			r->size[d] = (r->size[d] + 1) / 2;
@@ -342,6 +365,20 @@ void row_random(struct row *r, uint64_t seed)
 	stores = 1 + below(&x, 4);
 	for (unsigned i = 1 + below(&x, 3); i-- > 0;)
 		load(&x);
+	if (x.threads && below(&x, 4)) { /* a residual and its sum */
+		enum dtype t = (enum dtype)PICK(&x, DT_bf16, DT_bf16, DT_f16, DT_f32);
+		uint8_t a = row_load(r, operand(&x, t, false, r->cols), 0),
+			b = row_load(r, operand(&x, t, false, r->cols), 0);
+
+		if (t != DT_f32)
+			a = row_cast(r, DT_f32, a), b = row_cast(r, DT_f32, b);
+		a = row_op(r, ROW_ADD, a, b, 0);
+		keep(&x, t == DT_f32 ? a : row_cast(r, t, a));
+		if (below(&x, 2)) {
+			a = value(&x, DT_f32);
+			keep(&x, row_op(r, ROW_DIV, a, value(&x, DT_f32), 0));
+		}
+	}
 	for (unsigned i = 0;
 	     i < statements && r->nstmt < ROW_MAX_STMTS - 40 && r->noperand < 20 && r->nimm < 25;
 	     i++) {
