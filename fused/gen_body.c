@@ -13,7 +13,6 @@ struct instance {
 	int16_t arg[3]; /* instances; -1: a value of the row */
 	int16_t pack;   /* of what comes from memory */
 	int16_t sum[2]; /* two packs, of which it is the sum of 16-bit floats; -1 */
-	uint8_t stage;  /* the loop over elements that has it */
 	bool used;
 };
 /* Elements of memory, or kept ones, that a chunk begins with. */
@@ -74,16 +73,6 @@ static void find_sum(const struct body *b, struct instance *n)
 		n->sum[k] = b->instance[b->instance[a->arg[k]].arg[0]].pack;
 }
 
-/* A float rounded to 16 bits: two together are one operation, on its own each is a slow one. */
-static bool is_rounded(const struct body *b, const struct instance *n)
-{
-	const struct row_stmt *stmt = b->g->r->stmt, *s = &stmt[n->stmt];
-
-	return b->goal->value < 0 && n->pack < 0 && n->sum[0] < 0 && n->arg[0] >= 0 &&
-	       s->code == ROW_CAST && (s->type == DT_bf16 || s->type == DT_f16) &&
-	       !(s->flags & ROW_FTZ) && stmt[s->arg[0]].type == DT_f32;
-}
-
 /* The instance, and before it all that it takes. -1: it is a value of the row. */
 static int16_t take(struct body *b, unsigned i, unsigned pair, int32_t move)
 {
@@ -116,10 +105,6 @@ static int16_t take(struct body *b, unsigned i, unsigned pair, int32_t move)
 		return -1;
 	}
 	find_sum(b, &n);
-	for (unsigned k = 0; k < 3; k++)
-		if (n.arg[k] >= 0 && b->instance[n.arg[k]].stage > n.stage)
-			n.stage = b->instance[n.arg[k]].stage;
-	n.stage += is_rounded(b, &n);
 	b->instance[b->ninstance] = n;
 	return (int16_t)b->ninstance++;
 }
@@ -144,10 +129,8 @@ static const char *memory_of(const struct body *b, unsigned stmt)
 /* A value's name, inside the loop over elements. */
 static void name_of(const struct body *b, int16_t instance, unsigned stmt, char *name)
 {
-	if (instance >= 0 && is_rounded(b, &b->instance[instance]))
-		snprintf(name, NAME, "a%d.get(j)", instance);
-	else if (instance >= 0)
-		snprintf(name, NAME, b->goal->value < 0 ? "v%d[j]" : "v%d", instance);
+	if (instance >= 0)
+		snprintf(name, NAME, "v%d", instance);
 	else
 		snprintf(name, NAME, "w.v%u", stmt);
 }
@@ -211,18 +194,6 @@ static bool is_quotient(const struct body *b, unsigned k)
 	       !(s->flags & ROW_FTZ);
 }
 
-/* The instance whose exponential, its sign changed, a value is; -1. */
-static int16_t exp_of_minus(const struct body *b, const struct instance *n)
-{
-	const struct row_stmt *s = &b->g->r->stmt[n->stmt], *a = &b->g->r->stmt[s->arg[0]];
-
-	if (s->code != ROW_EXP || s->type != DT_f32 || s->flags & ROW_FTZ || n->pack >= 0 ||
-	    n->arg[0] < 0 || a->code != ROW_NEG || a->flags & ROW_FTZ ||
-	    b->instance[n->arg[0]].pack >= 0)
-		return -1;
-	return b->instance[n->arg[0]].arg[0];
-}
-
 enum division { DIVISION_PLAIN, DIVISION_TRY, DIVISION_SURE };
 
 static void value_text(const struct body *b, unsigned k, enum division division)
@@ -236,10 +207,7 @@ static void value_text(const struct body *b, unsigned k, enum division division)
 	for (unsigned a = 0; a < gen_nargs(r, n->stmt); a++)
 		name_of(b, n->arg[a], s->arg[a], name[a]);
 	column_of(b, n, column);
-	if (b->goal->value < 0)
-		fprintf(b->f, "\t\t\tv%u[j] = ", k);
-	else
-		fprintf(b->f, "\t\tconst %s v%u = ", memory_of(b, n->stmt), k);
+	fprintf(b->f, "\t\t\tconst %s v%u = ", memory_of(b, n->stmt), k);
 	if (n->pack >= 0)
 		fprintf(b->f, "l%d.get(%s)", n->pack, n->pair ? "j ^ 1" : "j");
 	else if (n->sum[0] >= 0)
@@ -248,10 +216,7 @@ static void value_text(const struct body *b, unsigned k, enum division division)
 		fprintf(b->f, "af::div_try<%d>(%s, %s, bad)", n->arg[1] < 0, name[0], name[1]);
 	else if (division == DIVISION_SURE && is_quotient(b, k))
 		fprintf(b->f, "af::div_sure<af::arith<false> >(%s, %s)", name[0], name[1]);
-	else if (exp_of_minus(b, n) >= 0) {
-		name_of(b, exp_of_minus(b, n), 0, name[0]);
-		fprintf(b->f, "af::t_f32<false>::EXP_NEG(%s)", name[0]);
-	} else if (s->code == ROW_COL)
+	else if (s->code == ROW_COL)
 		fprintf(b->f, "(int32_t)%s", column);
 	else if (s->code == ROW_ROW)
 		fprintf(b->f, "(int32_t)(c + j)");
@@ -316,60 +281,20 @@ static void goal_name(struct body *b, unsigned stmt, char *name)
 
 static const char params[] = "const PARAMS &p", row_in[] = "const ROW &w";
 
-/* The pack that a value is in, or -1. */
-static int16_t in_pack(struct body *b, unsigned stmt)
-{
-	const int16_t k = take(b, stmt, 0, 0);
-
-	return k >= 0 && is_rounded(b, &b->instance[k]) ? k : -1;
-}
-
-/* Those made of what came before, all together: of floats, packs. */
-static void rounded_text(const struct body *b, unsigned stage)
-{
-	for (unsigned n = 0; n < b->ninstance; n++) {
-		const struct instance *k = &b->instance[n];
-
-		if (k->used && k->stage == stage && is_rounded(b, k))
-			fprintf(b->f, "\t\tconst af::pack<%s, V> a%u = af::rounded<af::%s>(v%d);\n",
-				memory_of(b, k->stmt), n,
-				b->g->r->stmt[k->stmt].type == DT_f16 ? "f16" : "bf16", k->arg[0]);
-	}
-}
-
 /* What is made of each element. */
 static void elements_text(struct body *b, enum division division)
 {
 	const struct gen_goal *goal = b->goal;
 	const struct row *r = b->g->r;
-	unsigned stages = 0;
 	char name[NAME];
 
-	for (unsigned n = 0; n < b->ninstance; n++) {
-		const struct instance *k = &b->instance[n];
-
-		if (!k->used)
-			continue;
-		if (k->stage > stages)
-			stages = k->stage;
-		if (!is_rounded(b, k))
-			fprintf(b->f, "\t\t%s v%u[V];\n", memory_of(b, k->stmt), n);
-	}
-	for (unsigned s = 0; s <= stages; s++) {
-		rounded_text(b, s);
-		fprintf(b->f, "#pragma unroll\n\t\tfor (int j = 0; j < V; j++) {\n");
-		for (unsigned n = 0; n < b->ninstance; n++)
-			if (b->instance[n].used && b->instance[n].stage == s &&
-			    !is_rounded(b, &b->instance[n]))
-				value_text(b, n, division);
-		if (s < stages)
-			fprintf(b->f, "\t\t}\n");
-	}
+	fprintf(b->f, "#pragma unroll\n\t\tfor (int j = 0; j < V; j++) {\n");
+	for (unsigned n = 0; n < b->ninstance; n++)
+		if (b->instance[n].used)
+			value_text(b, n, division);
 	for (unsigned i = 0; i < r->nstmt; i++) {
-		const unsigned of = goal->keep[i] ? i : r->stmt[i].arg[0];
-
-		if ((goal->store[i] || goal->keep[i]) && in_pack(b, of) < 0) {
-			goal_name(b, of, name);
+		if (goal->store[i] || goal->keep[i]) {
+			goal_name(b, goal->store[i] ? r->stmt[i].arg[0] : i, name);
 			fprintf(b->f, "\t\t\ts%u.set(j, %s);\n", i, name);
 		} else if (goal->extreme[i]) {
 			goal_name(b, r->stmt[i].arg[0], name);
@@ -379,12 +304,6 @@ static void elements_text(struct body *b, enum division division)
 		}
 	}
 	fprintf(b->f, "\t\t}\n");
-	for (unsigned i = 0; i < r->nstmt; i++) {
-		const unsigned of = goal->keep[i] ? i : r->stmt[i].arg[0];
-
-		if ((goal->store[i] || goal->keep[i]) && in_pack(b, of) >= 0)
-			fprintf(b->f, "\t\ts%u = a%d;\n", i, in_pack(b, of));
-	}
 }
 
 /* One value, of element j. */
@@ -440,9 +359,7 @@ static void run_text(struct body *b)
 		together &= !goal->extreme[i]; /* which would have the wrong ones, too */
 	if (together)
 		fprintf(b->f, "\t\tbool bad = false;\n");
-	fprintf(b->f, "\t\t{\n");
 	elements_text(b, together ? DIVISION_TRY : DIVISION_PLAIN);
-	fprintf(b->f, "\t\t}\n");
 	if (together) {
 		fprintf(b->f, "\t\tif (bad) {\n");
 		elements_text(b, DIVISION_SURE);

@@ -21,29 +21,26 @@ static void head(FILE *f, const struct gen_shape *s)
 		s->threads, s->suffix, s->vec, s->each);
 }
 
-/* No memory is larger than a grid. */
 static void flat(FILE *f, const struct gen_shape *s)
 {
 	head(f, s);
-	fprintf(f, "\tconst int64_t n = p.rows, whole = n / V;\n"
-		   "\tconst int64_t c = (int64_t)blockIdx.x * blockDim.x * U + threadIdx.x;\n"
-		   "\tROW w(p, 0);\n\n");
-	if (s->each == 1)
-		fprintf(f, "\tif (c < whole) {\n"
-			   "\t\tCHUNK<V> b;\n\n"
-			   "\t\tb.load(w, p, c * V);\n\t\tb.run(w, p, 0, c * V);\n\t}\n");
-	else
-		fprintf(f, "\tCHUNK<V> b[U];\n\n"
-			   "#pragma unroll\n\tfor (int k = 0; k < U; k++)\n"
-			   "\t\tif (c + k * blockDim.x < whole)\n"
-			   "\t\t\tb[k].load(w, p, (c + k * blockDim.x) * V);\n"
-			   "#pragma unroll\n\tfor (int k = 0; k < U; k++)\n"
-			   "\t\tif (c + k * blockDim.x < whole)\n"
-			   "\t\t\tb[k].run(w, p, 0, (c + k * blockDim.x) * V);\n");
-	fprintf(f, "\tif (V > 1 && blockIdx.x == 0)\n"
+	fprintf(f, "\tconst int64_t n = p.rows, whole = n / V, c = (int64_t)blockIdx.x * "
+		   "blockDim.x * U "
+		   "+ threadIdx.x;\n"
+		   "\tROW w(p, 0);\n\n"
+		   "\t{ /* no memory is larger than a grid */\n"
+		   "\t\tCHUNK<V> b[U];\n\n"
+		   "#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
+		   "\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].load(w, p, (c + k * "
+		   "blockDim.x) * V);\n"
+		   "#pragma unroll\n\t\tfor (int k = 0; k < U; k++)\n"
+		   "\t\t\tif (c + k * blockDim.x < whole)\n\t\t\t\tb[k].run(w, p, 0, (c + k * "
+		   "blockDim.x) * V);\n"
+		   "\t}\n"
+		   "\tif (V > 1 && blockIdx.x == 0)\n"
 		   "\t\tfor (int64_t i = whole * V + threadIdx.x; i < n; i += blockDim.x) {\n"
-		   "\t\t\tCHUNK<1> b;\n\n"
-		   "\t\t\tb.load(w, p, i);\n\t\t\tb.run(w, p, 0, i);\n\t\t}\n}\n");
+		   "\t\t\tCHUNK<1> b;\n\n\t\t\tb.load(w, p, i);\n\t\t\tb.run(w, p, 0, "
+		   "i);\n\t\t}\n}\n");
 }
 
 static void cells(FILE *f, const struct gen *g, const struct gen_shape *s)

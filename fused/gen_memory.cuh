@@ -101,35 +101,6 @@ __device__ __forceinline__ pack<uint16_t, N> sums(const pack<uint16_t, N> &a, co
 	return r;
 }
 
-/* Floats, rounded by two and two: a conversion of one is several times as slow. */
-template <class F> __device__ __forceinline__ uint32_t two_rounded(float low, float high)
-{
-	return (uint32_t)F::round(high) << 16 | F::round(low);
-}
-#if !AF_SOFTGPU && __CUDA_ARCH__ >= 800
-template <> __device__ __forceinline__ uint32_t two_rounded<f16>(float low, float high)
-{
-	uint32_t r;
-	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-	return r;
-}
-template <> __device__ __forceinline__ uint32_t two_rounded<bf16>(float low, float high)
-{
-	uint32_t r;
-	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-	return r;
-}
-#endif
-template <class F, int N> __device__ __forceinline__ pack<uint16_t, N> rounded(const float (&v)[N])
-{
-	pack<uint16_t, N> r;
-
-#pragma unroll
-	for (int i = 0; i < pack<uint16_t, N>::WORDS; i++)
-		r.w[i] = two_rounded<F>(v[2 * i], 2 * i + 1 < N ? v[(2 * i + 1) % N] : 0.0f);
-	return r;
-}
-
 /* By accesses of W bytes each, at most 16: W divides p and BYTES. */
 template <class E, int N, int W> struct access {
 	typedef pack<E, N> P;

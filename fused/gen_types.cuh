@@ -129,11 +129,6 @@ template <bool FTZ> struct t_f32 {
 	AF_FN T SQRT_FAST(T a) { return A::sqrt_fast(a); }
 	AF_FN T RSQRT(T a) { return A::rsqrt_fast(a); }
 	AF_FN T EXP(T a) { return A::exp_full(a); }
-#if AF_SOFTGPU
-	AF_FN T EXP_NEG(T a) { return EXP(NEG(a)); }
-#else /* of a NaN no sign is left, so the sign can be part of the operations */
-	AF_FN T EXP_NEG(T a) { return A::exp_full(-a); }
-#endif
 	AF_FN T EXP_FAST(T a) { return A::exp_fast(a); }
 	/* The toolkit's own; what they do between is theirs. */
 	AF_FN T LOG(T a) { return z(AF_LIBRARY(LOG, logf(z(a)), ::logf(z(a)))); }
@@ -157,11 +152,10 @@ template <bool FTZ> struct t_f32 {
  */
 template <bool ROW> __device__ __forceinline__ float div_try(float a, float b, bool &bad)
 {
-	const uint32_t ua = __float_as_uint(a) << 1, ub = __float_as_uint(b) << 1, low = ROW ? 0x1b000000u : 0x41000000u;
-	bool out = ua - low > 0u - low; /* zero passes */
+	const uint32_t ua = __float_as_uint(a) << 1, ub = __float_as_uint(b) << 1;
+	const bool out = (ua && ua - (ROW ? 0x1b000000u : 0x41000000u) >= (ROW ? 0xa2000000u : 0x7c000000u)) ||
+			 ub - 0x41000000u >= (ROW ? 0x57000000u : 0x7c000000u);
 
-	out |= !(fabsf(a) < __uint_as_float(0x5e800000u));
-	out |= ub - 0x41000000u >= (ROW ? 0x57000000u : 0x7c000000u);
 	bad |= out;
 #if AF_SOFTGPU
 	return out ? 12345.0f : __fdiv_rn(a, b);
@@ -169,8 +163,7 @@ template <bool ROW> __device__ __forceinline__ float div_try(float a, float b, b
 	typedef arith<false> A;
 	const float by = arith<true>::rcp_fast(b), r = A::fma(by, A::fma(-b, by, 1.0f), by), q = A::mul(a, r);
 
-	/* Of a zero, q has the sign. */
-	return __uint_as_float(__float_as_uint(A::fma(r, A::fma(-b, q, a), q)) | (__float_as_uint(q) & 0x80000000u));
+	return ua ? A::fma(r, A::fma(-b, q, a), q) : q;
 #endif
 }
 template <class A> AF_NOINLINE __device__ float div_sure(float a, float b)
