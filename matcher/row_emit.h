@@ -40,6 +40,14 @@ void emit_fail(struct emit *e, enum reason why);
 
 /* Says e->op (row_op.c). */
 void emit_op(struct emit *e);
+/* Some ops, from their operands to their outs (row_op_move.c, row_op_act.c). */
+void emit_where(struct emit *e);
+void emit_copy(struct emit *e);
+/* neg and abs: of a 16-bit number also in its bits. */
+void emit_sign(struct emit *e, enum row_code code);
+/* One behind the other along the last dimension. */
+void emit_cat(struct emit *e);
+void emit_silu_mul(struct emit *e);
 /* Norms and softmax (row_op_norm.c). */
 void emit_rmsnorm(struct emit *e);
 void emit_layernorm(struct emit *e);
@@ -50,11 +58,33 @@ void emit_sum(struct emit *e);
 uint8_t emit_in(struct emit *e, enum role role);
 uint8_t emit_raw(struct emit *e, enum role role);
 void emit_out(struct emit *e, enum role role, uint8_t value);
-uint8_t emit_divide(struct emit *e, uint8_t a, uint8_t b);
 /* sum / n, and eps added if has_eps, as the pick spells it. */
 uint8_t emit_mean(struct emit *e, uint8_t sum, int64_t n, const double *eps);
-uint8_t emit_product_sum(struct emit *e, uint8_t a, uint8_t b, uint8_t c);
 
+/* Arithmetic, as the pick spells it (row_op_arith.c). */
+uint8_t emit_divide(struct emit *e, uint8_t a, uint8_t b);
+/* a * b + c, one operation or two. */
+uint8_t emit_product_sum(struct emit *e, uint8_t a, uint8_t b, uint8_t c);
+/* The greater, or the smaller, of two. */
+uint8_t emit_extreme(struct emit *e, bool greater, uint8_t a, uint8_t b);
+/* One of a function's two codes. */
+uint8_t emit_call(struct emit *e, enum row_code usual, enum row_code fast, uint8_t x);
+uint8_t emit_power(struct emit *e, uint8_t x);
+/* out = in0 + scalar0 * in1, and its forms with one operand; likewise with minus. */
+uint8_t emit_sum_of(struct emit *e);
+/* in0 * scalar0, plus scalar1 where there is one. */
+uint8_t emit_scaled(struct emit *e);
+/* 1 / sqrt(x) */
+uint8_t emit_root(struct emit *e, uint8_t x);
+
+/* Activations of x (row_op_act.c). */
+uint8_t emit_exponential(struct emit *e, uint8_t x);
+uint8_t emit_sigmoid(struct emit *e, uint8_t x);
+uint8_t emit_silu(struct emit *e, uint8_t x);
+uint8_t emit_gelu_tanh(struct emit *e, uint8_t x);
+uint8_t emit_gelu_erf(struct emit *e, uint8_t x);
+
+bool row_op_integer(enum dtype t);
 /* What an op computes in. */
 enum dtype row_op_math(const struct op *op);
 
