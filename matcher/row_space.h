@@ -69,7 +69,7 @@ bool space_box(const struct op *op, const struct operand *o, int64_t count, stru
 bool space_stride(const struct space_box *b, int64_t at, int64_t size, int64_t *stride);
 
 /* Axes: those that op m needs, of which cols is the last if it is not 0; then for all ops
- * (row_axes.c). */
+ * (row_axes*.c). */
 bool space_first(struct space *s, unsigned m);
 bool space_axes(struct space *s);
 
