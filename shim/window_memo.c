@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The short way. A program that decodes tokens makes the same launches with the same arguments over
  * and over. What was decided about a group whose members followed each other directly is
@@ -10,11 +10,12 @@
  * nothing is decided here that the planner did not decide for what these launches say. What may
  * have changed since is asked again: the memory's kind, verdict, switches.
  */
+#include "shim/window_memo.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "matcher/decode.h"
-#include "matcher/heed.h"
 #include "matcher/key.h"
 #include "shim/judge.h"
 #include "shim/kernels.h"
@@ -27,159 +28,10 @@
 #include "shim/window_launch.h"
 
 enum {
-	ROOTS = 64,     /* a power of two */
 	ENTRIES = 2048, /* then all are forgotten */
-	TRIED = 64,     /* entries that a launch is compared with at most */
-	RUN_PARAMS =
-		64 << 10, /* bytes of parameters of all members: CatArrayBatchedCopy has 3 KiB */
-	FRESH = 512,      /* groups remembered since one came again: the others are not, but */
-	FRESH_EACH = 8,   /* one in so many */
+	FRESH = 512,    /* groups remembered since one came again: the others are not, but */
+	FRESH_EACH = 8, /* one in so many */
 };
-
-/* A whole group: what was sent for it. */
-struct whole {
-	struct verdict *verdict;
-	struct standin *standin; /* cut off behind its parameters */
-	uint64_t events;         /* memory_events() when its memory was last asked about */
-	unsigned nrange, surviving;
-	struct range range[GROUP_MAX_SLOTS];
-};
-
-struct entry;
-
-/* Entries that may come at one place, a ring: `last` is the one that came last, those behind it are
- * tried first, as programs go round. */
-struct ring {
-	struct entry *last;
-};
-
-/* A launch behind others: with them it begins groups, or is a whole one. */
-struct entry {
-	struct entry *next; /* in its ring */
-	struct ring behind; /* what may come then */
-	struct launch launch;
-	struct heed heed;
-	struct site *site;   /* where the groups begin */
-	bool pattern, chain; /* there are such groups */
-	struct whole *whole; /* NULL: it only begins some */
-	uint8_t params[];    /* the launch's */
-};
-
-struct memo {
-	struct ring root[ROOTS]; /* by kernel */
-	unsigned n, fresh;
-	/* The launches now held: as many as the window's nrun. */
-	struct entry *at; /* the last of them */
-	struct launch run[GROUP_MAX_MEMBERS];
-	uint8_t params[RUN_PARAMS]; /* theirs */
-	uint32_t used;              /* bytes of that */
-};
-
-static struct ring *root_of(struct memo *m, const struct kernel *k)
-{
-	return &m->root[((uintptr_t)k * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (ROOTS - 1)];
-}
-
-/* Is it the launch of the entry, as far as it matters? */
-static bool is(const struct entry *e, const struct launch *l)
-{
-	const struct launch *a = &e->launch;
-
-	return a->kernel == l->kernel && !memcmp(a->grid, l->grid, sizeof(a->grid)) &&
-	       !memcmp(a->block, l->block, sizeof(a->block)) && a->shmem == l->shmem &&
-	       a->attrs == l->attrs && a->priority == l->priority &&
-	       heed_same(&e->heed, a->params, l->params);
-}
-
-static struct entry *find(struct ring *r, const struct launch *l)
-{
-	struct entry *e = r->last;
-
-	for (unsigned i = 0; e && i < TRIED; i++) {
-		e = e->next;
-		if (is(e, l))
-			return r->last = e;
-		if (e == r->last)
-			return NULL;
-	}
-	return NULL;
-}
-
-static void free_whole(struct entry *e)
-{
-	if (e->whole)
-		free(e->whole->standin);
-	free(e->whole);
-	e->whole = NULL;
-}
-
-static void free_ring(struct ring *r)
-{
-	struct entry *e = r->last, *next;
-
-	if (!e)
-		return;
-	next = e->next;
-	e->next = NULL;
-	for (e = next; e; e = next) {
-		next = e->next;
-		free_ring(&e->behind);
-		free_whole(e);
-		free(e);
-	}
-	r->last = NULL;
-}
-
-static void forget_entries(struct memo *m)
-{
-	for (unsigned i = 0; i < ROOTS; i++)
-		free_ring(&m->root[i]);
-	m->n = 0;
-	m->at = NULL;
-}
-
-/* The entry for that launch in the ring, made if missing; NULL: it cannot be. */
-static struct entry *entry_for(struct memo *m, struct ring *r, const struct member *member)
-{
-	const struct launch *l = &member->launch;
-	struct entry *e = find(r, l);
-	struct heed h;
-
-	if (e || !heed_of(l, &member->op, &h) || !heed_holds(&h, l, &member->op) ||
-	    !(e = calloc(1, sizeof(*e) + l->kernel->param_bytes)))
-		return e;
-	e->heed = h;
-	e->launch = *l;
-	e->launch.params = memcpy(e->params, l->params, l->kernel->param_bytes);
-	e->next = r->last ? r->last->next : e;
-	if (r->last)
-		r->last->next = e;
-	r->last = e;
-	m->n++;
-	return e;
-}
-
-/* The group's memory, to be asked about again, and what was sent. */
-static struct whole *whole_of(const struct group *g, struct verdict *v, const struct standin *s)
-{
-	struct group_slot slot[GROUP_MAX_SLOTS];
-	const size_t bytes = offsetof(struct standin, params) + s->param_bytes;
-	struct whole *x = calloc(1, sizeof(*x));
-
-	if (!x || !(x->standin = malloc(bytes))) {
-		free(x);
-		return NULL;
-	}
-	memcpy(x->standin, s, bytes);
-	x->verdict = v;
-	x->events = memory_events();
-	x->surviving =
-		group_surviving(g); /* dropped ones are where nobody else may look, as before */
-	x->nrange = group_slots(g, slot);
-	for (unsigned i = 0; i < x->nrange; i++)
-		x->range[i] = slot[i].range;
-	return x;
-}
 
 void window_remember(struct window *w, const struct group *g, struct verdict *v,
 		     const struct standin *s)
@@ -199,24 +51,25 @@ void window_remember(struct window *w, const struct group *g, struct verdict *v,
 	if (m->fresh++ > FRESH && m->fresh % FRESH_EACH)
 		return;
 	if (m->n + GROUP_MAX_MEMBERS > ENTRIES)
-		forget_entries(m);
+		memo_forget(m);
 	for (unsigned i = 0; i < group_size(g); i++) {
-		e = entry_for(m, e ? &e->behind : root_of(m, first->launch.kernel), g->member[i]);
+		e = memo_entry(m, e ? &e->behind : memo_root(m, first->launch.kernel),
+			       g->member[i]);
 		if (!e)
 			return;
 		e->site = site;
 		e->pattern |= !g->row;
 		e->chain |= g->row != NULL;
 		/* The planner went on from here: so shall this. */
-		free_whole(e);
+		memo_free_whole(e);
 	}
-	e->whole = whole_of(g, v, s);
+	e->whole = memo_whole(g, v, s);
 }
 
 void window_forget_all(struct window *w)
 {
 	if (w->memo)
-		forget_entries(w->memo);
+		memo_forget(w->memo);
 	free(w->memo);
 	w->memo = NULL;
 }
@@ -270,7 +123,7 @@ static bool hold(struct window *w, struct entry *e, const struct launch *l)
 	struct memo *m = w->memo;
 	const uint32_t bytes = l->kernel->param_bytes;
 
-	if (w->nrun == GROUP_MAX_MEMBERS || bytes > RUN_PARAMS - m->used)
+	if (w->nrun == GROUP_MAX_MEMBERS || bytes > MEMO_RUN_PARAMS - m->used)
 		return false;
 	m->run[w->nrun] = *l;
 	m->run[w->nrun++].params = memcpy(m->params + m->used, l->params, bytes);
@@ -322,7 +175,7 @@ static bool recall(struct window *w, const struct launch *l)
 		m->used = 0;
 		m->at = NULL;
 	}
-	e = find(m->at ? &m->at->behind : root_of(m, l->kernel), l);
+	e = memo_find(m->at ? &m->at->behind : memo_root(m, l->kernel), l);
 	if (!e)
 		return false;
 	if (w->nrun && e->whole)

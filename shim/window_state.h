@@ -15,7 +15,7 @@ enum { WINDOW_MAX = 64, WINDOW_FREES = 16 };
 /* How a stream orders itself against the legacy default stream of its context. */
 enum stream_kind { STREAM_NONBLOCKING, STREAM_BLOCKING, STREAM_LEGACY, STREAM_PER_THREAD };
 
-struct memo; /* groups that were fused before, see window_memo.c */
+struct memo; /* groups that were fused before, see window_memo.h */
 
 struct window {
 	pthread_mutex_t lock;
