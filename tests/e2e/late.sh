@@ -2,29 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Chains that take two kernels, as what they leave lies across what they read: on streams and in graphs, checked
 # and kept as one thing; and whatever fails, also between the two, the program's memory is what it was to be.
-. "$(dirname "$0")/lib.sh"
-export AUTOFUSE_CONFIG=$AF_TESTS/apps/links.ini AUTOFUSE_SUMMARY=no
-[ "$AF_BACKEND" != soft ] || export AUTOFUSE_NVRTC=$AF_BUILD/softgpu
-app=$APPS/links
-report=$AF_TMP/report
+. "$(dirname "$0")/lib_links.sh"
 cold=(--repeat 80 --pause 20000 --wait --n 20003) warm=(--repeat 200 --pause 1000 --wait --n 20003)
-
-run() { # ARGS...: sets plain, got, log
-	plain=$("$app" "$@" --pause 0 2>&1)
-	got=$(AUTOFUSE_REPORT=$report AUTOFUSE_LOG=debug shim "$app" "$@" 2>"$AF_TMP/log")
-	log=$(cat "$AF_TMP/log")
-}
-chains() { field "$report" "patterns/chain/$1"; }
-compiled() { grep -c 'of image compiled' <<<"$log"; }
-# Longer and longer, until the compiler is through before the program is.
-run_until_fused() { # ARGS...
-	local repeat
-	for repeat in 80 600 2400; do
-		run "$@" "${cold[@]}" --repeat $repeat
-		[ "$(chains fused)" -le 10 ] || return
-		rm -rf "$AUTOFUSE_CACHE"
-	done
-}
 
 # A launch is refused: the program's, or the first of ours, or, last, the second of ours, at all times of a run.
 refused() { # MODE
