@@ -64,9 +64,12 @@ ok "graphs of random chains: same memory" differ $((seed + cases)) $((cases / 4)
 seen() {
 	"$app" "$seed" 200 --pool "$pool" >"$AF_TMP/want"
 	AUTOFUSE_GENERATED=0 AUTOFUSE_STORES=assume-dead AUTOFUSE_REPORT=$report shim "$app" "$seed" 200 --pool "$pool" >"$AF_TMP/got" || return
-	[ "$(fused)" = "0 0" ] || ! cmp -s "$AF_TMP/want" "$AF_TMP/got"
+	local n
+	read -r n _ < <(fused)
+	# In one group the sum may be overwritten anyway, in twenty it is not.
+	[ "$n" -lt 20 ] || ! cmp -s "$AF_TMP/want" "$AF_TMP/got"
 }
-ok "patterns, assume-dead: other memory, if anything was fused" seen
+ok "patterns, assume-dead: other memory, if many were fused" seen
 export AUTOFUSE_VERIFY=always
 ok "every group checked, none fused: same memory" differ "$seed" $((cases / 4)) --pool "$pool" --seconds "$seconds"
 if [ "${CHAINS_FUSED:-0}" -gt 0 ]; then
