@@ -81,7 +81,11 @@ static int start(struct serve *s, const struct serve_request *r)
 	memset(s, 0, sizeof(*s));
 	if (env && !child_command(path, sizeof(path)) &&
 	    !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-		s->pid = spawn_start(path, argv, env, pair[1], log_level < LOG_INFO);
+		pair[0] = spawn_above(pair[0]);
+		pair[1] = spawn_above(pair[1]);
+		s->pid = pair[0] < 0 || pair[1] < 0
+				 ? -1
+				 : spawn_start(path, argv, env, pair[1], log_level < LOG_INFO);
 		close(pair[1]);
 		s->fd = pair[0];
 		s->inode = inode_of(s->fd);

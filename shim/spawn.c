@@ -51,6 +51,17 @@ static int child(void *arg)
 	_exit(127);
 }
 
+int spawn_above(int fd)
+{
+	int up;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	up = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	close(fd);
+	return up;
+}
+
 int spawn_start(const char *path, char *const argv[], char *const envp[], int io, bool quiet)
 {
 	struct start s = {.path = path, .argv = argv, .envp = envp, .io = io, .err = -1};
@@ -60,7 +71,7 @@ int spawn_start(const char *path, char *const argv[], char *const envp[], int io
 	if (stack == MAP_FAILED)
 		return -1;
 	/* Whoever reads the program's stderr to its end must not wait for us. */
-	s.err = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+	s.err = quiet ? spawn_above(open("/dev/null", O_WRONLY | O_CLOEXEC)) : -1;
 	/* No termination signal: only wait with __WALL or __WCLONE sees this child. */
 	pid = clone(child, stack + STACK, CLONE_VM | CLONE_VFORK, &s);
 	if (s.err >= 0)

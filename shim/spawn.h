@@ -10,6 +10,9 @@
  * of ours but stderr, which is the program's, or /dev/null where quiet. Its process id, or -1.
  */
 int spawn_start(const char *path, char *const argv[], char *const envp[], int io, bool quiet);
+/* The descriptor, or another one in its place that is not 0, 1 or 2: where the program has closed
+ * these, ours must not become its standard output. -1 on failure: it is closed then. */
+int spawn_above(int fd);
 /* Its wait status. It is given that long to end by itself, then killed. */
 int spawn_reap(int pid, unsigned ms);
 

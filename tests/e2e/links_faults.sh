@@ -45,4 +45,18 @@ if [ "$AF_BACKEND" = soft ]; then
 	ok "a slow load: same memory" same "$plain" "$got"
 	ok "a slow load: fused in the end" bigger "$(chains fused)" 1
 fi
+# What we open must not take the place of what the program has closed: it might write there.
+rm -rf "$AUTOFUSE_CACHE"
+taken=
+for repeat in 150 300 600 2400; do
+	AUTOFUSE_REPORT=$report LD_PRELOAD=$LIB "$app" --mode plain "${cold[@]}" --repeat $repeat <&- >&- 2>&- &
+	while kill -0 $! 2>/dev/null; do
+		taken+=$(readlink /proc/$!/fd/[012] 2>/dev/null | grep '^socket:')
+		sleep 0.01
+	done
+	wait $!
+	[ "$(chains fused)" -le 10 ] || break
+done
+ok "without stdin, stdout and stderr: compiled and fused" bigger "$(chains fused)" 10
+ok "and they stay closed" same "" "$taken"
 finish
