@@ -7,7 +7,7 @@
  * every launch, as the stack leaves them in the padding of the structs that PyTorch passes.
  *
  * usage: eager RECORDING FIRST END [PASSES [WARM]]     launches FIRST to END-1 of the recording
- * EAGER_IDLE=1: the kernels do nothing.
+ * EAGER_IDLE=1: after these the kernels do nothing.
  * Prints a hash of what was written; on stderr ns of the calling thread per launch, of the passes
  * after the first WARM.
  */
@@ -22,6 +22,7 @@
 #include "matcher/decode.h"
 #include "tests/apps/eager_memory.h"
 #include "tests/apps/eager_work.h"
+#include "tests/softgpu/softgpu.h"
 #include "tools/trace.h"
 
 enum { STEPS = 16384, PASSES = 20, SHMEM_PLAIN = 48 << 10, PAUSE_US = 100000 };
@@ -74,12 +75,6 @@ static void add_launch(const struct launch *l)
 	s->param[0] = s->params;
 	for (unsigned i = 0; i < k->nparam; i++)
 		s->param[i] = s->params + k->param[i].offset;
-	if (work_idle && k->ops == (uint64_t)1 << OP_touch) { /* which takes long for nothing */
-		memcpy(s->launch.grid, (uint32_t[]){1, 1, 1}, sizeof(s->launch.grid));
-		memcpy(s->launch.block, (uint32_t[]){32, 1, 1}, sizeof(s->launch.block));
-	}
-	if (work_idle && s->op.code == OP_cat)
-		s->launch.grid[0] = 1; /* likewise, and nobody asks for it */
 	nlaunch++;
 }
 
@@ -124,7 +119,7 @@ static void place(void)
 	if (!memory_make())
 		die("no memory at the recorded addresses");
 	for (unsigned i = 0; i < nstep; i++)
-		if (step[i].what == LAUNCH && !work_idle)
+		if (step[i].what == LAUNCH)
 			memory_fill(&step[i].op);
 }
 
@@ -233,13 +228,13 @@ int main(int argc, char **argv)
 {
 	const unsigned passes = argc > 4 ? (unsigned)atoi(argv[4]) : PASSES,
 		       warm = argc > 5 ? (unsigned)atoi(argv[5]) : 0;
+	const bool idle = getenv("EAGER_IDLE") != NULL;
 	uint64_t hash = 0, ns = 0;
 	CUcontext ctx;
 
 	settle(argv);
 	if (argc < 4 || cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx))
 		die("usage: eager RECORDING FIRST END [PASSES [WARM]]");
-	work_idle = getenv("EAGER_IDLE") != NULL;
 	read_steps(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
 	place();
 	load();
@@ -248,18 +243,21 @@ int main(int argc, char **argv)
 
 		for (unsigned i = 0; i < nstep; i++)
 			litter(&step[i]);
+		if (p == warm)
+			softgpu_idle(idle);
 		memory_begin(p);
 		start = now();
 		if (p < warm)
 			run();
 		else
 			steady();
-		if (work_idle && p < warm)
+		if (idle && p < warm)
 			usleep(PAUSE_US); /* kernels are loaded meanwhile */
 		ns += p < warm ? 0 : now() - start;
 		if (cuCtxSynchronize())
 			die("a kernel failed");
-		hash = work_idle ? 0 : memory_hash(hash);
+		if (!idle || p < warm)
+			hash = memory_hash(hash);
 	}
 	printf("%016llx\n", (unsigned long long)hash);
 	fprintf(stderr, "%u launches, %u other calls a pass; %.0f ns a launch\n", nlaunch,

@@ -15,7 +15,6 @@
 
 enum { KERNELS = 256, LAUNCHES = 4096, SAMPLED = 1 << 14, PARAMS = 4096 };
 
-bool work_idle;
 static struct softgpu_kernel made[KERNELS];
 static const struct kernel *kernel[KERNELS];
 static unsigned nkernel;
@@ -72,7 +71,7 @@ static void work(const struct kernel *k, void *const *params)
 	struct op op;
 
 	if (at->thread.x || at->thread.y || at->thread.z || at->block.x || at->block.y ||
-	    at->block.z || k->param_bytes > PARAMS || work_idle)
+	    at->block.z || k->param_bytes > PARAMS)
 		return;
 	if (!k->nparam)
 		memcpy(bytes, params[0], k->param_bytes);

@@ -8,7 +8,4 @@
 /* The software GPU shall have the kernel of that launch. 0, or -1: there are too many. */
 int work_register(const struct launch *l);
 
-/* Kernels do nothing: for those who count what launching costs. */
-extern bool work_idle;
-
 #endif

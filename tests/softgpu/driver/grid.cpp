@@ -15,6 +15,7 @@
 #include "tests/softgpu/driver/block.h"
 #include "tests/softgpu/driver/observe.h"
 #include "tests/softgpu/driver/state.h"
+#include "tests/softgpu/softgpu.h"
 
 namespace
 {
@@ -118,6 +119,13 @@ struct walk {
 };
 } // namespace
 
+static std::atomic<bool> idle;
+
+void softgpu_idle(int on)
+{
+	idle = on;
+}
+
 CUresult kernel_work::run() const
 {
 	static std::atomic<uint64_t> launches;
@@ -132,7 +140,7 @@ CUresult kernel_work::run() const
 	asan_unpoison(s.dynamic, SOFTGPU_SHARED_MAX);
 	asan_poison(s.dynamic + shared_bytes, SOFTGPU_SHARED_MAX - shared_bytes);
 	shared_garbage(&s, random);
-	for (uint64_t i = 0; i < order.n && !fault; i++) {
+	for (uint64_t i = idle.load(std::memory_order_relaxed) ? order.n : 0; i < order.n && !fault; i++) {
 		uint64_t b = order.at(i);
 		struct softgpu_dim where = {static_cast<unsigned>(b % grid.x),
 					    static_cast<unsigned>(b / grid.x % grid.y),
