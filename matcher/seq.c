@@ -245,3 +245,12 @@ void seq_elsewhere(struct seq *s, const struct launch *l, const struct op *op, s
 	flush_unwanted(s, out);
 	s->out[s->nout++] = m;
 }
+
+void seq_clear(struct seq *s)
+{
+	struct seq_out out;
+
+	seq_barrier(s, REASON_UNPREDICTED, &out);
+	while (s->nmatch)
+		match_remove(s, s->nmatch - 1);
+}

@@ -101,6 +101,9 @@ void seq_launch(struct seq *s, const struct launch *l, const struct op *op, stru
  */
 void seq_barrier(struct seq *s, enum reason why, struct seq_out *out);
 
+/* Nothing is held: all open matches end there, and none waits for a member any more. */
+void seq_clear(struct seq *s);
+
 /* [lo, hi) is freed or handed out again: matches that lean on it and hold nothing are forgotten,
  * chains end. */
 void seq_forget(struct seq *s, struct range r);

@@ -241,9 +241,9 @@ static CUresult guarded(struct call *c)
 		l.params = params;
 	l.index = index;
 	l.look = here;
+	if (window_recall(&c->own, &l, &r))
+		return r;
 	if (looked_at(rec) && l.params) {
-		if (window_recall(&c->own, &l, &r))
-			return r;
 		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {
 			verdict_load();
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);

@@ -106,6 +106,14 @@ void report_fused(const struct pattern *p, const uint64_t *launch, unsigned n)
 	count(p, launch, n, OUTCOME_FUSED, REASON_NONE);
 }
 
+void report_refused(enum pattern_id p, enum reason why)
+{
+	pthread_mutex_lock(&report.lock);
+	report.total.pattern[p].outcome[OUTCOME_REJECTED]++;
+	report.total.pattern[p].rejected[why]++;
+	pthread_mutex_unlock(&report.lock);
+}
+
 const char *report_path(const char *pattern, char *path, unsigned size)
 {
 	unsigned n = 0;

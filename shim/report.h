@@ -35,6 +35,8 @@ void report_start(void);
 void report_group(const struct group *g, enum outcome outcome, enum reason why);
 /* The same for a fused group of which only the launches' indices are at hand. */
 void report_fused(const struct pattern *p, const uint64_t *launch, unsigned n);
+/* A complete group that was not fused, counted and not listed. */
+void report_refused(enum pattern_id p, enum reason why);
 /* Is every group to be listed (until there are too many)? */
 bool report_listing(void);
 

@@ -138,7 +138,8 @@ struct window *window_make(const struct ours *o, CUstream stream, enum stream_ki
 void window_update(struct window *w)
 {
 	unsigned held = seq_held(w->seq) + w->nrun;
-	bool watched = held || seq_open(w->seq) || w->pending || w->nfree || w->check.arena;
+	bool watched = held || seq_open(w->seq) || w->pending || w->nfree || w->check.arena ||
+		       window_on_way(w);
 	bool waiting = w->nrun || seq_waiting(w->seq);
 
 	if (waiting != w->waiting) {

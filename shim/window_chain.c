@@ -228,8 +228,7 @@ static bool fuse(struct window *w, const struct group *g, struct verdict *v)
 		return false;
 	__atomic_fetch_add(&report_counts.completed, g->nmember, __ATOMIC_RELAXED);
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
-	if (!w->cut)
-		window_remember(w, g, v, &s);
+	window_note_fused(w, g, v, &s);
 	return true;
 }
 
@@ -240,6 +239,7 @@ static CUresult one(struct window *w, const struct group *g)
 
 	if (wants_check(v, g->rows) && check(w, g, v, &r)) {
 		report_group(g, OUTCOME_CHECKED, REASON_NO_VERDICT);
+		window_note_checked(w);
 		return r;
 	}
 	/* A check that is due now and then can wait for memory; one that is missing cannot. */
@@ -247,6 +247,7 @@ static CUresult one(struct window *w, const struct group *g)
 	    g->rows <= __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE) && fuse(w, g, v))
 		return r;
 	report_group(g, OUTCOME_REJECTED, REASON_NO_VERDICT);
+	window_note_refused(w, g, REASON_NO_VERDICT);
 	return window_submit(w, g->member, g->nmember);
 }
 

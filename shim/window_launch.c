@@ -50,6 +50,7 @@ static CUresult act(struct window *w, const struct launch *l, const struct op *o
 		if (window_fuse(w, out->group))
 			return CUDA_SUCCESS;
 		report_group(out->group, OUTCOME_REJECTED, REASON_NO_VERDICT);
+		window_note_checked(w);
 		r = window_submit(w, out->group->member, group_size(out->group) - 1u);
 		return r ? r : own->send(own);
 	case SEQ_PASS:
@@ -130,7 +131,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 		elsewhere(w, o, l, op);
 	window_flush_related(o, w, w->kind);
 	pthread_mutex_lock(&w->lock);
-	window_settle(w);
+	window_stray(w);
 	if (w->pending) {
 		r = w->pending;
 		w->pending = CUDA_SUCCESS;
@@ -138,6 +139,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	}
 	w->verdict = NULL;
 	w->want_check = w->finish_check = false;
+	window_note(w, l, op);
 	seq_launch(w->seq, l, op, &out);
 	r = window_chains(w, &out);
 	f = window_submit(w, out.flush, out.nflush);
@@ -148,6 +150,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 		drain_but(w, l->index);
 	else
 		r = act(w, l, op, &out, own);
+	window_noted(w, l, out.act, r);
 	if (w->nfree && !r)
 		r = window_frees(w);
 out:

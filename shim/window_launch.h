@@ -22,10 +22,10 @@ struct own_launch {
 CUresult window_launch(const struct own_launch *own, struct launch *l, const struct op *op);
 
 /*
- * The short way for a launch that begins or continues a group which was fused before with the very
- * same arguments: true if it was held or its group fused, *r being the program's answer. False: the
- * launch has to go through window_launch, and all is as if this had not been asked.
+ * The short way for a launch that goes on as launches with the very same arguments did before
+ * (window_memo.c): true if what was done then was done, *r being the program's answer. False: the
+ * launch has to go through window_launch. l->params may be NULL where no decoder looks at them.
  */
-bool window_recall(const struct own_launch *own, struct launch *l, CUresult *r);
+bool window_recall(const struct own_launch *own, const struct launch *l, CUresult *r);
 
 #endif

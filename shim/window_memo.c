@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The short way. A program that decodes tokens makes the same launches with the same arguments over
- * and over. What was decided about a group whose members followed each other directly is
- * remembered: the launches, of their parameters the bytes that mattered to the decoder (heed.h),
- * and the fused launch. When launches come that begin such a group, with nothing open anywhere,
- * they are held without being decoded or shown to the planner; if exactly the rest follows, the
- * fused launch is made at once. On anything else (another launch, a call, the way out, another
- * stream) the planner is shown the held launches as if they came now, and all goes on from there:
- * nothing is decided here that the planner did not decide for what these launches say. What may
- * have changed since is asked again: the memory's kind, verdict, switches.
+ * and over. What was done about them is remembered, launch by launch, with those bytes of their
+ * parameters that mattered to the decoder (heed.h). When the first of such a way comes again while
+ * the planner holds nothing, it is followed: the launches are sent, held and fused as they were
+ * then, without being decoded or shown to the planner. On anything else (another launch, a call,
+ * the way out, another stream) the planner is shown what is held as if that came now, and all goes
+ * on from there: nothing is decided here that the planner did not decide for what these launches
+ * say. What may have changed since is asked again: the memory's kind, verdict, switches.
  */
 #include "shim/window_memo.h"
 
@@ -16,7 +15,6 @@
 #include <string.h>
 
 #include "matcher/decode.h"
-#include "matcher/key.h"
 #include "shim/judge.h"
 #include "shim/kernels.h"
 #include "shim/memory.h"
@@ -24,47 +22,14 @@
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
+#include "shim/times.h"
 #include "shim/window_chain.h"
 #include "shim/window_launch.h"
 
 enum {
-	ENTRIES = 2048, /* then all are forgotten */
-	FRESH = 512,    /* groups remembered since one came again: the others are not, but */
-	FRESH_EACH = 8, /* one in so many */
+	LOST_OFTEN = 2,  /* times that a way was left at a place; then that is how it is there */
+	CHECK_EACH = 16, /* one in so many times that a check is due it is tried */
 };
-
-void window_remember(struct window *w, const struct group *g, struct verdict *v,
-		     const struct standin *s)
-{
-	const struct member *first = g->member[0];
-	struct site *site = verdict_site(key_noted(&first->launch, &first->op));
-	struct entry *e = NULL;
-	struct memo *m;
-
-	for (unsigned i = 0; i < group_size(g); i++)
-		if (g->member[i]->launch.index != first->launch.index + i)
-			return;
-	if (s->provisional || record_on || !site ||
-	    (!w->memo && !(w->memo = calloc(1, sizeof(*w->memo)))))
-		return;
-	m = w->memo;
-	if (m->fresh++ > FRESH && m->fresh % FRESH_EACH)
-		return;
-	if (m->n + GROUP_MAX_MEMBERS > ENTRIES)
-		memo_forget(m);
-	for (unsigned i = 0; i < group_size(g); i++) {
-		e = memo_entry(m, e ? &e->behind : memo_root(m, first->launch.kernel),
-			       g->member[i]);
-		if (!e)
-			return;
-		e->site = site;
-		e->pattern |= !g->row;
-		e->chain |= g->row != NULL;
-		/* The planner went on from here: so shall this. */
-		memo_free_whole(e);
-	}
-	e->whole = memo_whole(g, v, s);
-}
 
 void window_forget_all(struct window *w)
 {
@@ -74,7 +39,8 @@ void window_forget_all(struct window *w)
 	w->memo = NULL;
 }
 
-void window_settle(struct window *w)
+/* Shows the planner what is held. */
+static void show(struct window *w)
 {
 	unsigned n = w->nrun;
 
@@ -104,6 +70,45 @@ void window_settle(struct window *w)
 	}
 }
 
+static void leave(struct memo *m)
+{
+	m->at = m->first = NULL;
+	m->used = 0;
+}
+
+void window_stray(struct window *w)
+{
+	struct memo *m = w->memo;
+
+	if (!m || !m->at)
+		return;
+	if (m->refused) { /* it is the next, at a bad time */
+		m->refused = false;
+	} else if (++m->at->lost > LOST_OFTEN) {
+		m->astray = true; /* others may begin behind it */
+	} else {                  /* to be written with both branches */
+		m->first->waits = true;
+		m->first->rest = 0;
+	}
+	leave(m);
+	show(w);
+}
+
+void window_halt(struct window *w)
+{
+	if (!w->memo || !w->memo->at)
+		return;
+	leave(w->memo);
+	show(w);
+}
+
+void window_settle(struct window *w)
+{
+	window_halt(w);
+	if (w->memo)
+		memo_end(w->memo);
+}
+
 /* Is the group's memory what it was, for all that was allocated and freed meanwhile? */
 static bool memory_stands(const struct window *w, struct whole *x)
 {
@@ -118,91 +123,209 @@ static bool memory_stands(const struct window *w, struct whole *x)
 	return true;
 }
 
-static bool hold(struct window *w, struct entry *e, const struct launch *l)
+/* Room for what a held launch has of parameters; those held before move together if need be. */
+static bool room(struct window *w, uint32_t bytes)
+{
+	struct memo *m = w->memo;
+
+	if (!w->nrun)
+		m->used = 0;
+	if (bytes <= MEMO_PARAMS - m->used)
+		return true;
+	m->used = 0;
+	for (unsigned i = 0; i < w->nrun; i++) {
+		const uint32_t n = m->run[i].kernel->param_bytes;
+
+		m->run[i].params = memmove(m->params + m->used, m->run[i].params, n);
+		m->used += n;
+	}
+	return bytes <= MEMO_PARAMS - m->used;
+}
+
+static void hold(struct window *w, const struct launch *l)
 {
 	struct memo *m = w->memo;
 	const uint32_t bytes = l->kernel->param_bytes;
 
-	if (w->nrun == GROUP_MAX_MEMBERS || bytes > MEMO_RUN_PARAMS - m->used)
-		return false;
 	m->run[w->nrun] = *l;
-	m->run[w->nrun++].params = memcpy(m->params + m->used, l->params, bytes);
+	m->run[w->nrun].params = memcpy(m->params + m->used, l->params, bytes);
+	m->place[w->nrun++] = (uint16_t)m->count;
 	m->used += bytes;
-	m->at = e;
 	window_holds(w);
-	return true;
 }
 
-/* The launch completes the group. */
-static bool fuse(struct window *w, const struct entry *e, const struct launch *l)
+/* They went out. */
+static void drop(struct window *w, const struct act *a)
 {
-	struct whole *x = e->whole;
-	struct verdict *v = x->verdict;
-	uint64_t launch[GROUP_MAX_MEMBERS];
+	struct memo *m = w->memo;
+	unsigned kept = 0;
 
-	if (!window_may_refuse(w, v) || (v->chain && judge_wants_check(v)) ||
-	    !memory_stands(w, x) || !window_send_fused(w, v, x->standin))
+	for (unsigned i = 0, k = 0; i < w->nrun; i++)
+		if (k < a->n && a->held[k] == i) {
+			k++;
+		} else {
+			m->run[kept] = m->run[i];
+			m->place[kept++] = m->place[i];
+		}
+	w->nrun = kept;
+}
+
+/* A chain's check is the planner's, with all members at hand. There may be no memory for it now:
+ * what is proven is fused meanwhile. */
+static bool check_first(struct whole *x)
+{
+	if (!x->verdict->chain || !judge_wants_check_of(x->verdict, x->rows)) {
+		x->put_off = 0;
 		return false;
-	for (unsigned i = 0; i < w->nrun; i++)
-		launch[i] = w->memo->run[i].index;
-	launch[w->nrun] = l->index;
-	__atomic_fetch_add(&report_counts.completed, w->nrun, __ATOMIC_RELAXED);
+	}
+	return x->put_off++ % CHECK_EACH == 0;
+}
+
+static bool may_fuse(const struct window *w, struct whole *x)
+{
+	return window_may_refuse(w, x->verdict) && memory_stands(w, x);
+}
+
+static bool fuse(struct window *w, const struct act *a, const struct launch *own)
+{
+	struct memo *m = w->memo;
+	struct whole *x = a->whole;
+	struct verdict *v = x->verdict;
+	const struct launch *first = a->n ? &m->run[a->held[0]] : own;
+	uint64_t launch[GROUP_MAX_MEMBERS];
+	unsigned n = 0;
+
+	if (!may_fuse(w, x) || !window_send_fused(w, v, x->standin))
+		return false;
+	while (n < a->n) {
+		launch[n] = m->run[a->held[n]].index;
+		n++;
+	}
+	if (n < v->nmember)
+		launch[n++] = own->index;
+	__atomic_fetch_add(&report_counts.completed, a->n, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&report_counts.remembered, 1, __ATOMIC_RELAXED);
-	report_fused(v->pattern, launch, w->nrun + 1);
-	e->site->begins++;
-	kernels_promise(w->memo->run[0].kernel);
-	outlook_promise(w->memo->run[0].look, 0, false);
-	w->memo->fresh = 0;
-	if (v->chain)
-		e->site->misses = e->site->skip = 0;
-	else
-		window_seen(e->site, v);
-	w->nrun = 0;
+	report_fused(v->pattern, launch, n);
+	kernels_promise(first->kernel);
+	outlook_promise(first->look, 0, false);
+	m->fresh = 0;
+	if (x->site) {
+		x->site->begins++;
+		if (v->chain)
+			x->site->misses = x->site->skip = 0;
+		else
+			window_seen(x->site, v);
+	}
+	drop(w, a);
 	return true;
 }
 
-/* Lock held. */
-static bool recall(struct window *w, const struct launch *l)
+static bool send(struct window *w, const struct act *a)
+{
+	const struct member m = {.launch = w->memo->run[a->held[0]]};
+	const struct member *one = &m;
+
+	w->pending = window_send(w, &one, 1);
+	drop(w, a);
+	return !w->pending;
+}
+
+/* May the step be taken with what is held, as far as that can be said before? */
+static bool may(const struct window *w, const struct step *s)
+{
+	const struct memo *m = w->memo;
+
+	if (s->nheld != w->nrun || memcmp(s->place, m->place, s->nheld * sizeof(s->place[0])) ||
+	    (s->begins && !window_may_recall(w, s->begins)))
+		return false;
+	for (unsigned i = 0; i < s->nact; i++)
+		if (s->act[i].whole &&
+		    (!may_fuse(w, s->act[i].whole) || check_first(s->act[i].whole)))
+			return false;
+	return true;
+}
+
+/* The launch is the next of the way. False: it is still in hand, and the planner's. */
+static bool step(struct window *w, struct entry *e, const struct own_launch *own,
+		 const struct launch *l, CUresult *r)
+{
+	const struct step *s = e->step;
+	struct memo *m = w->memo;
+
+	if (!s || !may(w, s))
+		return false;
+	for (unsigned i = 0; i < s->nact; i++) {
+		const struct act *a = &s->act[i];
+
+		if (a->refused)
+			report_refused(a->pattern, a->why);
+		else if (!(a->whole ? fuse(w, a, l) : send(w, a)))
+			return false;
+	}
+	if (s->own == SEQ_HOLD) {
+		if (w->nrun == MEMO_HELD || !room(w, l->kernel->param_bytes))
+			return false;
+		hold(w, l);
+	}
+	m->at = e;
+	m->count++;
+	*r = s->own == SEQ_PASS ? own->send(own) : CUDA_SUCCESS;
+	return true;
+}
+
+/* The way that begins with that launch, if one is to be followed. */
+static struct entry *begins(struct window *w, const struct launch *l)
 {
 	struct memo *m = w->memo;
 	struct entry *e;
 
-	if (!w->used || w->pending || !m)
-		return false;
-	if (!w->nrun) {
-		if (w->nfree || w->check.arena || seq_waiting(w->seq))
-			return false;
-		m->used = 0;
-		m->at = NULL;
-	}
-	e = memo_find(m->at ? &m->at->behind : memo_root(m, l->kernel), l);
-	if (!e)
-		return false;
-	if (w->nrun && e->whole)
-		return fuse(w, e, l);
-	/* The site begins matches only where the first launch is. */
-	return (w->nrun || (e->pattern && window_may_recall(w, e->site)) ||
-		(e->chain && window_holding(w) && window_chain_recall(w, e->site))) &&
-	       hold(w, e, l);
+	if (m->writing || w->nfree || w->check.arena || seq_held(w->seq) ||
+	    !(e = memo_find(memo_root(m, l->kernel), l)) || !e->step || !may(w, e->step))
+		return NULL;
+	if (e->changes != verdict_changes() || (e->waits && !e->rest))
+		return NULL;
+	e->rest -= e->waits;
+	if (seq_open(w->seq) || seq_waiting(w->seq))
+		seq_clear(w->seq);
+	m->first = e;
+	m->count = m->used = m->away = 0;
+	return e;
 }
 
-bool window_recall(const struct own_launch *own, struct launch *l, CUresult *r)
+/* Lock held. */
+static bool recall(struct window *w, const struct own_launch *own, const struct launch *l,
+		   CUresult *r)
 {
-	unsigned watch = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
+	struct memo *m = w->memo;
+	struct entry *e;
+
+	if (!w->used || w->pending || !m || !window_holding(w) ||
+	    process.config.opt.verify == VERIFY_ALWAYS)
+		return false;
+	e = m->at ? memo_find(&m->at->behind, l) : begins(w, l);
+	m->refused = e && !step(w, e, own, l, r);
+	return e && !m->refused;
+}
+
+bool window_recall(const struct own_launch *own, const struct launch *l, CUresult *r)
+{
 	struct window *w;
 	bool done;
 
-	if (watch > 1 || __atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) != watch || record_on)
+	if (record_on || times_on || !l->kernel)
 		return false;
 	w = window_here(own->stream, own->ptsz);
-	if (!w || __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) != (watch == 1))
+	if (!w || !w->memo ||
+	    __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) !=
+		    __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) !=
+		    __atomic_load_n(&w->waiting, __ATOMIC_ACQUIRE))
 		return false;
 	window_touch();
 	pthread_mutex_lock(&w->lock);
-	done = recall(w, l);
+	done = recall(w, own, l, r);
 	if (w->used)
 		window_update(w);
 	pthread_mutex_unlock(&w->lock);
-	*r = CUDA_SUCCESS;
 	return done;
 }

@@ -1,24 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups that were fused before, by the launches that they are of. Used by window_memo*.c only. */
+/*
+ * Ways that a stream went before: launches one behind the other, from one before which the planner
+ * knew of nothing, and what was done at each. Used by window_memo*.c only.
+ *
+ * A step says what is done in terms of what is held, and is taken only where just those launches of
+ * the way are held that were held when it was written. So each held launch goes out once, whatever
+ * else was written meanwhile, and all that it crosses is what the planner let it cross: between it
+ * and the step lie the same launches as then.
+ */
 #ifndef AF_SHIM_WINDOW_MEMO_H
 #define AF_SHIM_WINDOW_MEMO_H
 
 #include "matcher/heed.h"
 #include "shim/standin.h"
+#include "shim/window_state.h"
 
 enum {
-	MEMO_ROOTS = 64, /* a power of two */
-	MEMO_RUN_PARAMS =
-		64 << 10, /* bytes of parameters of all members: CatArrayBatchedCopy has 3 KiB */
+	MEMO_ROOTS = 64,        /* a power of two */
+	MEMO_HELD = 64,         /* launches held at once on a way */
+	MEMO_PARAMS = 64 << 10, /* bytes of parameters of these: CatArrayBatchedCopy has 3 KiB */
+	MEMO_ACTS = 96,         /* of one step, at most */
+	MEMO_LONG = 8192,       /* launches of a way */
 };
 
 /* A whole group: what was sent for it. */
 struct whole {
 	struct verdict *verdict;
 	struct standin *standin; /* cut off behind its parameters */
-	uint64_t events;         /* memory_events() when its memory was last asked about */
+	struct site *site;       /* where it begins */
+	int64_t rows;
+	unsigned put_off; /* times in a row that a check was due and could wait */
+	uint64_t events;  /* memory_events() when its memory was last asked about */
 	unsigned nrange, surviving;
 	struct range range[GROUP_MAX_SLOTS];
+};
+
+/* One thing that was done at a launch. */
+struct act {
+	struct whole *whole; /* a group was fused; NULL: one held launch was sent as it was, or */
+	bool refused;        /* a group was complete and not fused, only counted: */
+	uint8_t pattern, why;
+	uint8_t n; /* members that were held, and by number, in what was held just then: */
+	uint8_t held[GROUP_MAX_MEMBERS];
+};
+
+/* All that was done when a launch came that way, before and with it. */
+struct step {
+	enum seq_act
+		own; /* the launch itself. FUSE: it is the last member of the last act's group */
+	struct site *begins; /* held: it is the first member of a pattern's group there, or NULL */
+	unsigned nheld, nact;
+	uint16_t place[MEMO_HELD]; /* what was held before: how far on the way each came */
+	struct act act[];
 };
 
 struct entry;
@@ -29,39 +62,72 @@ struct ring {
 	struct entry *last;
 };
 
-/* A launch behind others: with them it begins groups, or is a whole one. */
+/* A launch behind others. */
 struct entry {
-	struct entry *next; /* in its ring */
-	struct ring behind; /* what may come then */
+	struct entry *next;   /* in its ring */
+	struct ring behind;   /* what may come then */
+	struct entry *before; /* NULL: it is the first */
 	struct launch launch;
 	struct heed heed;
-	struct site *site;   /* where the groups begin */
-	bool pattern, chain; /* there are such groups */
-	struct whole *whole; /* NULL: it only begins some */
-	uint8_t params[];    /* the launch's */
+	struct step *step; /* NULL: none is known */
+	unsigned lost;     /* times that something unknown came behind it */
+	bool goes_on;      /* chains were fused in which it was not the last */
+	/* Of the first on a way: it is left to the planner when verdict_changes() is no more what
+	 * it was, or, as something on it waits for evidence, after `rest` more times; `looks` times
+	 * it was so, and nothing had come of it. */
+	bool waits;
+	unsigned rest, looks;
+	uint64_t changes;
+	uint8_t params[]; /* the launch's */
 };
 
 struct memo {
 	struct ring root[MEMO_ROOTS]; /* by kernel */
-	unsigned n, fresh;
-	/* The launches now held: as many as the window's nrun. */
-	struct entry *at; /* the last of them */
-	struct launch run[GROUP_MAX_MEMBERS];
-	uint8_t params[MEMO_RUN_PARAMS]; /* theirs */
-	uint32_t used;                   /* bytes of that */
+	unsigned n, fresh;            /* entries; those made since a group was last known again */
+	unsigned starts, away;        /* ways that might have been written; launches on none */
+	bool astray;                  /* where the way was left others were left before */
+
+	/* On a way: where, and what is held (as many as the window's nrun). */
+	struct entry *at, *first;
+	bool refused;   /* the launch in hand is the next, and is the planner's all the same */
+	unsigned count; /* launches on it so far */
+	struct launch run[MEMO_HELD];
+	uint16_t place[MEMO_HELD];
+	uint8_t params[MEMO_PARAMS]; /* theirs, in that order */
+	uint32_t used;               /* bytes of that */
+
+	/* Writing one, launch by launch: what the planner holds, and the launch in hand. */
+	bool writing, spoilt;
+	struct entry *behind, *begun, *in_hand;
+	bool waits;
+	uint64_t changes; /* verdict_changes() when it was begun */
+	unsigned written, nheld, nact;
+	struct {
+		uint64_t index;
+		uint16_t place;
+		struct entry *entry;
+	} held[MEMO_HELD];
+	struct act act[MEMO_ACTS];
+	unsigned nbefore; /* what was held before the launch in hand */
+	uint16_t before[MEMO_HELD];
 };
 
 /* Where entries are that begin with that kernel, and maybe others. */
 struct ring *memo_root(struct memo *m, const struct kernel *k);
 /* The entry for that launch in the ring, or NULL. */
 struct entry *memo_find(struct ring *r, const struct launch *l);
-/* The same, made if missing; NULL: it cannot be. */
-struct entry *memo_entry(struct memo *m, struct ring *r, const struct member *member);
+/* The entry for that launch behind that one (NULL: it is a way's first), made if missing; NULL: it
+ * cannot be. */
+struct entry *memo_entry(struct memo *m, struct entry *before, const struct launch *l,
+			 const struct op *op);
 /* The group's memory, to be asked about again, and what was sent. NULL if out of memory. */
 struct whole *memo_whole(const struct group *g, struct verdict *v, const struct standin *s);
-/* The entry only begins groups from now on. */
-void memo_free_whole(struct entry *e);
-/* No entry is left, and no launch is held by one. */
+void memo_free_whole(struct whole *x);
+/* The entry has no step any more, or another one (to be the entry's). */
+void memo_set_step(struct entry *e, struct step *to);
+/* No entry is left, no way is followed or written. */
 void memo_forget(struct memo *m);
+/* What is written ends here. */
+void memo_end(struct memo *m);
 
 #endif

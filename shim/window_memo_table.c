@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is remembered of groups: found, made, forgotten. Declared in window_memo.h. */
+/* What is remembered of ways: found, made, forgotten. Declared in window_memo.h. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "matcher/key.h"
 #include "shim/memory.h"
 #include "shim/window_memo.h"
 
@@ -20,8 +21,8 @@ static bool is(const struct entry *e, const struct launch *l)
 
 	return a->kernel == l->kernel && !memcmp(a->grid, l->grid, sizeof(a->grid)) &&
 	       !memcmp(a->block, l->block, sizeof(a->block)) && a->shmem == l->shmem &&
-	       a->attrs == l->attrs && a->priority == l->priority &&
-	       heed_same(&e->heed, a->params, l->params);
+	       a->attrs == l->attrs && a->priority == l->priority && !a->params == !l->params &&
+	       (!a->params || heed_same(&e->heed, a->params, l->params));
 }
 
 struct entry *memo_find(struct ring *r, const struct launch *l)
@@ -38,56 +39,81 @@ struct entry *memo_find(struct ring *r, const struct launch *l)
 	return NULL;
 }
 
-void memo_free_whole(struct entry *e)
+void memo_free_whole(struct whole *x)
 {
-	if (e->whole)
-		free(e->whole->standin);
-	free(e->whole);
-	e->whole = NULL;
+	if (x)
+		free(x->standin);
+	free(x);
 }
 
+void memo_set_step(struct entry *e, struct step *to)
+{
+	for (unsigned i = 0; e->step && i < e->step->nact; i++)
+		memo_free_whole(e->step->act[i].whole);
+	free(e->step);
+	e->step = to;
+}
+
+/* Ways are long: no recursion down them. */
 static void free_ring(struct ring *r)
 {
-	struct entry *e = r->last, *next;
+	struct entry *todo = r->last;
 
-	if (!e)
+	if (!todo)
 		return;
-	next = e->next;
-	e->next = NULL;
-	for (e = next; e; e = next) {
-		next = e->next;
-		free_ring(&e->behind);
-		memo_free_whole(e);
+	r->last = NULL;
+	for (struct entry *e = todo->next, *first = e;; e = e->next)
+		if (e->next == first) {
+			e->next = NULL;
+			todo = first;
+			break;
+		}
+	while (todo) {
+		struct entry *e = todo, *last = e->behind.last;
+
+		todo = e->next;
+		if (last) { /* the ring behind it becomes the list's head */
+			struct entry *first = last->next;
+
+			last->next = todo;
+			todo = first;
+		}
+		memo_set_step(e, NULL);
 		free(e);
 	}
-	r->last = NULL;
 }
 
 void memo_forget(struct memo *m)
 {
+	memo_end(m);
 	for (unsigned i = 0; i < MEMO_ROOTS; i++)
 		free_ring(&m->root[i]);
 	m->n = 0;
-	m->at = NULL;
+	m->at = m->first = NULL;
 }
 
-struct entry *memo_entry(struct memo *m, struct ring *r, const struct member *member)
+struct entry *memo_entry(struct memo *m, struct entry *before, const struct launch *l,
+			 const struct op *op)
 {
-	const struct launch *l = &member->launch;
+	struct ring *r = before ? &before->behind : memo_root(m, l->kernel);
 	struct entry *e = memo_find(r, l);
-	struct heed h;
+	const uint32_t bytes = l->params ? l->kernel->param_bytes : 0;
+	struct heed h = {.n = 0};
 
-	if (e || !heed_of(l, &member->op, &h) || !heed_holds(&h, l, &member->op) ||
-	    !(e = calloc(1, sizeof(*e) + l->kernel->param_bytes)))
+	if (e || (l->params && (!heed_of(l, op, &h) || !heed_holds(&h, l, op))) ||
+	    !(e = calloc(1, sizeof(*e) + bytes)))
 		return e;
 	e->heed = h;
+	e->before = before;
 	e->launch = *l;
-	e->launch.params = memcpy(e->params, l->params, l->kernel->param_bytes);
+	if (l->params)
+		e->launch.params = memcpy(e->params, l->params, bytes);
 	e->next = r->last ? r->last->next : e;
 	if (r->last)
 		r->last->next = e;
 	r->last = e;
 	m->n++;
+	m->fresh++;
 	return e;
 }
 
@@ -103,6 +129,8 @@ struct whole *memo_whole(const struct group *g, struct verdict *v, const struct 
 	}
 	memcpy(x->standin, s, bytes);
 	x->verdict = v;
+	x->site = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
+	x->rows = g->rows;
 	x->events = memory_events();
 	x->surviving =
 		group_surviving(g); /* dropped ones are where nobody else may look, as before */

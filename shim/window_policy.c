@@ -193,10 +193,12 @@ static void done(void *arg, const struct group *g, enum reason why)
 {
 	struct window *w = arg;
 
-	if (w->finish_check && w->check_index == g->member[0]->launch.index)
+	if (w->finish_check && w->check_index == g->member[0]->launch.index) {
 		report_group(g, OUTCOME_CHECKED, why);
-	else if (why != REASON_NONE)
+	} else if (why != REASON_NONE) {
 		report_group(g, OUTCOME_REJECTED, why);
+		window_note_refused(w, g, why);
+	}
 }
 
 const struct seq_policy window_policy = {.may_hold = may_hold,

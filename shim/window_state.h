@@ -15,7 +15,7 @@ enum { WINDOW_MAX = 64, WINDOW_FREES = 16 };
 /* How a stream orders itself against the legacy default stream of its context. */
 enum stream_kind { STREAM_NONBLOCKING, STREAM_BLOCKING, STREAM_LEGACY, STREAM_PER_THREAD };
 
-struct memo; /* groups that were fused before, see window_memo.h */
+struct memo; /* ways that launches went before, see window_memo.h */
 
 struct window {
 	pthread_mutex_t lock;
@@ -32,7 +32,7 @@ struct window {
 	unsigned nfree;
 	struct check check;           /* live check under way */
 	uint64_t check_index;         /* launch index of its first member */
-	struct memo *memo;            /* remembered groups; NULL until there is one */
+	struct memo *memo;            /* ways; NULL until a group was fused */
 	unsigned nrun;                /* launches held by it, unknown to the planner */
 	unsigned fused, fused_before; /* groups: ever, and when last nothing was held */
 	/* Answers of the policy to the launch in hand. */
@@ -82,13 +82,28 @@ bool window_holding(const struct window *w);
 /* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.
  */
 bool window_send_fused(struct window *w, struct verdict *v, const struct standin *s);
-/* Remembers the group just fused by that launch. Lock held. */
-void window_remember(struct window *w, const struct group *g, struct verdict *v,
-		     const struct standin *s);
-/* Lets the planner know of the launches that a remembered group holds; they may be sent by that.
- * Before anything else is done with the planner. Lock held. */
+/*
+ * The short way (window_memo*.c). Lock held. What is done with the launch in hand is written down
+ * between window_note and window_noted (what became of it; r: of the driver's calls) by those who
+ * do it: a group was fused by that launch; members held were sent; a group was not fused.
+ */
+void window_note(struct window *w, const struct launch *l, const struct op *op);
+void window_note_fused(struct window *w, const struct group *g, struct verdict *v,
+		       const struct standin *s);
+void window_note_sent(struct window *w, const struct member *const *m, unsigned n);
+void window_note_checked(struct window *w); /* or is to be: not what is done every time */
+void window_note_refused(struct window *w, const struct group *g, enum reason why);
+void window_noted(struct window *w, const struct launch *l, enum seq_act act, CUresult r);
+/* Is a way being followed or written? The window has to see all launches and calls then. */
+bool window_on_way(const struct window *w);
+/* The launch in hand is not the next of the way that is followed: the planner is shown the launches
+ * held; they may be sent by that. Before it is shown the launch. */
+void window_stray(struct window *w);
+/* Another thing than a launch came: the same; ways that are written end after it. */
+void window_halt(struct window *w);
+/* The same, and none is written any more: before anything else is done with the planner. */
 void window_settle(struct window *w);
-void window_forget_all(struct window *w); /* remembered groups. Lock held */
+void window_forget_all(struct window *w); /* all ways */
 /* The program's stream argument, resolved as the entry point's flavour does: *stream is then NULL
  * for the legacy stream. Created streams are STREAM_BLOCKING here, whatever they are. */
 enum stream_kind window_resolve(CUstream *stream, bool ptsz);

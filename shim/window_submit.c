@@ -93,6 +93,7 @@ CUresult window_submit(struct window *w, const struct member *const *m, unsigned
 
 	if (n)
 		missed(m[0]);
+	window_note_sent(w, m, n);
 	return r;
 }
 
@@ -119,13 +120,14 @@ CUresult window_flush(struct window *w, enum reason why)
 	struct seq_out out;
 	CUresult r, f;
 
-	window_settle(w);
+	window_halt(w);
 	w->cut = why == REASON_TIMER;
 	seq_barrier(w->seq, why, &out);
 	r = window_chains(w, &out);
 	w->cut = false;
 	f = window_submit(w, out.flush, out.nflush);
 	r = r ? r : f;
+	window_settle(w);
 	if (w->check.arena) {
 		bool pushed = window_enter(w);
 
@@ -184,6 +186,6 @@ bool window_fuse(struct window *w, const struct group *g)
 		return false;
 	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
-	window_remember(w, g, v, &s);
+	window_note_fused(w, g, v, &s);
 	return true;
 }

@@ -7,7 +7,8 @@
  * every launch, as the stack leaves them in the padding of the structs that PyTorch passes.
  *
  * usage: eager RECORDING FIRST END [PASSES [WARM]]     launches FIRST to END-1 of the recording
- * EAGER_IDLE=1: after these the kernels do nothing.
+ * EAGER_IDLE=1: after these the kernels do nothing. EAGER_MIX=SEED: passes are cut short, leave out
+ * launches and wait for the GPU, by numbers drawn from the seed.
  * Prints a hash of what was written; on stderr ns of the calling thread per launch, of the passes
  * after the first WARM.
  */
@@ -25,7 +26,7 @@
 #include "tests/softgpu/softgpu.h"
 #include "tools/trace.h"
 
-enum { STEPS = 16384, PASSES = 20, SHMEM_PLAIN = 48 << 10, PAUSE_US = 100000 };
+enum { STEPS = 16384, PASSES = 20, SHMEM_PLAIN = 48 << 10, PAUSE_US = 100000, MIX_EACH = 300 };
 
 enum what { LAUNCH, DEVICE, STATE, CURRENT, CAPTURING, SYNCHRONIZE };
 
@@ -48,14 +49,19 @@ static void die(const char *what)
 	exit(1);
 }
 
-static uint64_t seed = 88172645463325252u;
+static uint64_t seed = 88172645463325252u, mix;
+
+static uint64_t draw_from(uint64_t *s)
+{
+	*s ^= *s << 13;
+	*s ^= *s >> 7;
+	*s ^= *s << 17;
+	return *s;
+}
 
 static uint64_t draw(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
+	return draw_from(&seed);
 }
 
 static void add_launch(const struct launch *l)
@@ -196,10 +202,33 @@ static CUresult call(const struct step *s)
 	return CUDA_ERROR_UNKNOWN;
 }
 
+/* A pass that is not quite like the others: what comes instead of step i, or none. */
+static bool mixed(unsigned i, unsigned *end)
+{
+	if (!mix || draw_from(&mix) % MIX_EACH)
+		return false;
+	switch (draw_from(&mix) % 4) {
+	case 0: /* another launch */
+		i = (unsigned)(draw_from(&mix) % nstep);
+		if (step[i].what == LAUNCH && call(&step[i]))
+			die("another launch failed");
+		return true;
+	case 1: /* none */
+		return true;
+	case 2:
+		if (cuCtxSynchronize())
+			die("a kernel failed");
+		return false;
+	default:
+		*end = i + (unsigned)(draw_from(&mix) % (nstep - i));
+		return false;
+	}
+}
+
 __attribute__((noinline)) static void run(void)
 {
-	for (unsigned i = 0; i < nstep; i++) {
-		CUresult r = call(&step[i]);
+	for (unsigned i = 0, end = nstep; i < end; i++) {
+		CUresult r = mixed(i, &end) ? CUDA_SUCCESS : call(&step[i]);
 
 		if (!r)
 			continue;
@@ -235,6 +264,8 @@ int main(int argc, char **argv)
 	settle(argv);
 	if (argc < 4 || cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx))
 		die("usage: eager RECORDING FIRST END [PASSES [WARM]]");
+	if (getenv("EAGER_MIX"))
+		mix = strtoull(getenv("EAGER_MIX"), NULL, 0);
 	read_steps(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
 	place();
 	load();

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Launches of PyTorch's kernels on streams (families = yes), as recorded, with other rubbish in the padding of their
-# parameters each time: remembered groups are known all the same, the bytes stay the program's own, and what nothing
-# comes of is passed over.
+# parameters each time: ways that launches went before are known all the same and the bytes stay the program's own,
+# also where passes are cut short, leave out launches, have others or wait in between.
 . "$(dirname "$0")/lib.sh"
 app=$APPS/eager
 trace=tests/data/hf_llama_bf16.jsonl.gz
@@ -37,4 +37,14 @@ held=$(field "$AF_TMP/report" held/sequences)
 ok "as the report says, too" bigger "$((100 * $(field "$AF_TMP/report" held/sequences_fused) / (held ? held : 1)))" 90
 ok "whatever is in the padding, groups are remembered" bigger "$(field "$AF_TMP/report" held/remembered)" 300
 ok "and their launches not decoded" bigger 1000 "$(field "$AF_TMP/report" held/decoded)"
+bytes=same remembered=0 passes=100
+for seed in 1 2; do
+	export EAGER_MIX=$seed
+	want=$(run env)
+	got=$(AUTOFUSE_REPORT=$AF_TMP/report run shim)
+	[ "$got" = "$want" ] || bytes+=" but seed $seed: $got, not $want"
+	remembered=$((remembered + $(field "$AF_TMP/report" held/remembered)))
+done
+ok "passes that are not quite like the others: same bytes" same same "$bytes"
+ok "and many of their groups remembered ($remembered)" bigger "$remembered" 100
 finish

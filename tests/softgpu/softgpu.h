@@ -33,7 +33,8 @@ void softgpu_reset_counts(void);
 /* As SOFTGPU_FAIL and SOFTGPU_SLOW; rules add up, NULL clears them. 0, or -1 for a bad rule. */
 int softgpu_fail(const char *rules);
 int softgpu_slow(const char *rules);
-/* on: kernels are queued and end as ever, and do nothing: for those who time what launching costs. */
+/* on: kernels are queued and end as ever, and do nothing: for those who time what launching costs.
+ */
 void softgpu_idle(int on);
 /* Writes the report now, in the form of SOFTGPU_REPORT: lines "kernel NAME N" and "call NAME N". */
 int softgpu_report(const char *file);
