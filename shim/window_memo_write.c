@@ -13,10 +13,10 @@
 #include "shim/window_memo.h"
 
 enum {
-	ENTRIES = 16384,  /* then all are forgotten */
-	FRESH = 4096,     /* entries made since a group was known again: ways are not written, but */
-	FRESH_EACH = 8,   /* one in so many */
-	AWAY = 1024,      /* launches on no way, before one is begun though matches are open */
+	ENTRIES = 16384, /* then all are forgotten */
+	FRESH = 4096,    /* entries made since a group was known again: ways are not written, but */
+	FRESH_EACH = 8,  /* one in so many */
+	AWAY = 1024,     /* launches on no way, before one is begun though matches are open */
 	/* A way on which something waits is the planner's every other time, that often. If nothing
 	 * comes of it, it is followed ever more often in between, up to 2^8 times. */
 	LOOKS = 16,
@@ -40,7 +40,7 @@ void memo_end(struct memo *m)
 	if (!e)
 		return;
 	e->looks = m->waits && m->changes == e->changes ? e->looks + 1 : 0;
-	e->rest = e->looks < LOOKS             ? 1
+	e->rest = e->looks < LOOKS              ? 1
 		  : e->looks < LOOKS + REST_LOG ? 1u << (e->looks - LOOKS)
 						: 1u << REST_LOG;
 	e->waits = m->waits;
@@ -229,7 +229,8 @@ static bool earlier(struct memo *m, const struct group *g, struct verdict *v,
 		last->goes_on |= i + 1 < n;
 		place[i] = m->held[mine.held[i]].place;
 	}
-	if (!last || last->goes_on || !(to = malloc(sizeof(*to) + (last->step->nact + 1) * sizeof(*a))))
+	if (!last || last->goes_on ||
+	    !(to = malloc(sizeof(*to) + (last->step->nact + 1) * sizeof(*a))))
 		return false;
 	memcpy(to, last->step, sizeof(*to) + last->step->nact * sizeof(*a));
 	a = &to->act[to->nact++];
