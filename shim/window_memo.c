@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "matcher/decode.h"
 #include "shim/judge.h"
 #include "shim/kernels.h"
 #include "shim/memory.h"
@@ -23,91 +22,9 @@
 #include "shim/record.h"
 #include "shim/report.h"
 #include "shim/times.h"
-#include "shim/window_chain.h"
 #include "shim/window_launch.h"
 
-enum {
-	LOST_OFTEN = 2,  /* times that a way was left at a place; then that is how it is there */
-	CHECK_EACH = 16, /* one in so many times that a check is due it is tried */
-};
-
-void window_forget_all(struct window *w)
-{
-	if (w->memo)
-		memo_forget(w->memo);
-	free(w->memo);
-	w->memo = NULL;
-}
-
-/* Shows the planner what is held. */
-static void show(struct window *w)
-{
-	unsigned n = w->nrun;
-
-	w->nrun = 0;
-	for (unsigned i = 0; i < n; i++) {
-		struct member m = {.launch = w->memo->run[i]};
-		const struct member *one = &m;
-		struct seq_out out;
-		CUresult r;
-
-		m.launch.context = w->ours->generation;
-		m.launch.stream = (uint64_t)(uintptr_t)w->stream;
-		m.launch.device = w->ours->device;
-		decode_launch(&m.launch, &m.op);
-		__atomic_fetch_add(&report_counts.decoded, 1, __ATOMIC_RELAXED);
-		w->finish_check = false;
-		seq_launch(w->seq, &m.launch, &m.op, &out);
-		r = window_chains(w, &out);
-		if (!r)
-			r = window_submit(w, out.flush, out.nflush);
-		if (!r && out.act == SEQ_FUSE) /* its earlier members are the planner's no longer */
-			r = window_submit(w, out.group->member, group_size(out.group) - 1u);
-		if (!r && out.act != SEQ_HOLD)
-			r = window_submit(w, &one, 1);
-		w->pending = w->pending ? w->pending : r;
-		w->want_check = false;
-	}
-}
-
-static void leave(struct memo *m)
-{
-	m->at = m->first = NULL;
-	m->used = 0;
-}
-
-void window_stray(struct window *w)
-{
-	struct memo *m = w->memo;
-
-	if (!m || !m->at)
-		return;
-	if (m->refused) { /* it is the next, at a bad time */
-		m->refused = false;
-	} else if (++m->at->lost > LOST_OFTEN) {
-		m->astray = true; /* others may begin behind it */
-	} else {                  /* to be written with both branches */
-		m->first->waits = true;
-		m->first->rest = 0;
-	}
-	leave(m);
-	show(w);
-}
-
-void window_halt(struct window *w)
-{
-	if (!w->memo || !w->memo->at)
-		return;
-	leave(w->memo);
-	show(w);
-}
-
-void window_settle(struct window *w)
-{
-	window_halt(w);
-	if (w->memo)
-		memo_end(w->memo);
-}
+enum { CHECK_EACH = 16 /* one in so many times that a check is due it is tried */ };
 
 /* Is the group's memory what it was, for all that was allocated and freed meanwhile? */
 static bool memory_stands(const struct window *w, struct whole *x)
@@ -279,12 +196,15 @@ static struct entry *begins(struct window *w, const struct launch *l)
 	struct memo *m = w->memo;
 	struct entry *e;
 
-	if (m->writing || w->nfree || w->check.arena || seq_held(w->seq) ||
+	if (w->nfree || w->check.arena || seq_held(w->seq) || w->nrun ||
 	    !(e = memo_find(memo_root(m, l->kernel), l)) || !e->step || !may(w, e->step))
 		return NULL;
+	if (e == m->begun) /* round */
+		memo_end(m);
 	if (e->changes != verdict_changes() || (e->waits && !e->rest))
 		return NULL;
 	e->rest -= e->waits;
+	memo_end(m);
 	if (seq_open(w->seq) || seq_waiting(w->seq))
 		seq_clear(w->seq);
 	m->first = e;
@@ -302,7 +222,8 @@ static bool recall(struct window *w, const struct own_launch *own, const struct 
 	if (!w->used || w->pending || !m || !window_holding(w) ||
 	    process.config.opt.verify == VERIFY_ALWAYS)
 		return false;
-	e = m->at ? memo_find(&m->at->behind, l) : begins(w, l);
+	e = m->at ? memo_find(&m->at->behind, l) : NULL;
+	e = e ? e : begins(w, l); /* or once more from the start */
 	m->refused = e && !step(w, e, own, l, r);
 	return e && !m->refused;
 }

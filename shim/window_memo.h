@@ -16,7 +16,8 @@
 #include "shim/window_state.h"
 
 enum {
-	MEMO_ROOTS = 64,        /* a power of two */
+	MEMO_ROOTS = 64, /* a power of two */
+	MEMO_SEEN = 1024,
 	MEMO_HELD = 64,         /* launches held at once on a way */
 	MEMO_PARAMS = 64 << 10, /* bytes of parameters of these: CatArrayBatchedCopy has 3 KiB */
 	MEMO_ACTS = 96,         /* of one step, at most */
@@ -85,7 +86,11 @@ struct memo {
 	struct ring root[MEMO_ROOTS]; /* by kernel */
 	unsigned n, fresh;            /* entries; those made since a group was last known again */
 	unsigned starts, away;        /* ways that might have been written; launches on none */
-	bool astray;                  /* where the way was left others were left before */
+	/* The way was left where it was left before: one may be begun though matches are open, not
+	 * with the launch in hand, which is another each time. */
+	bool astray, skip;
+
+	uint32_t seen[MEMO_SEEN]; /* hashes of launches that might have begun one */
 
 	/* On a way: where, and what is held (as many as the window's nrun). */
 	struct entry *at, *first;
@@ -127,6 +132,14 @@ void memo_free_whole(struct whole *x);
 void memo_set_step(struct entry *e, struct step *to);
 /* No entry is left, no way is followed or written. */
 void memo_forget(struct memo *m);
+/* While one is written. The member goes out by that act, if it is held (false: it is not); those of
+ * an act are held no more: their numbers ascend, as members are in program order. */
+bool memo_take(struct memo *m, struct act *a, const struct member *member);
+void memo_taken(struct memo *m, const struct act *a);
+/* The chain just fused is to be fused when its last member comes, the next time. False: that cannot
+ * be, or it was seen to go on. */
+bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v,
+		  const struct standin *s);
 /* What is written ends here. */
 void memo_end(struct memo *m);
 

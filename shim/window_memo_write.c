@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "matcher/key.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -47,6 +50,24 @@ void memo_end(struct memo *m)
 	e->changes = m->changes;
 }
 
+/* Was there a launch that said the same? What is another each time begins no way. */
+static bool seen(struct memo *m, const struct launch *l, const struct op *op)
+{
+	uint64_t hash = (uintptr_t)l->kernel ^ (uint64_t)l->grid[0] << 48;
+	struct heed h;
+	uint32_t *tag;
+	bool known;
+
+	if (!heed_of(l, op, &h))
+		return false;
+	for (unsigned i = 0; i < h.n; i++)
+		hash = XXH3_64bits_withSeed(l->params + h.span[i].at, h.span[i].bytes, hash);
+	tag = &m->seen[hash % MEMO_SEEN];
+	known = *tag == (uint32_t)(hash >> 32);
+	*tag = (uint32_t)(hash >> 32);
+	return known;
+}
+
 /* Is one to be begun with this launch? The planner then knows of nothing. */
 static bool begin(struct window *w, struct memo *m, const struct launch *l, const struct op *op)
 {
@@ -58,6 +79,10 @@ static bool begin(struct window *w, struct memo *m, const struct launch *l, cons
 		return false;
 	if (m->fresh > FRESH && ++m->starts % FRESH_EACH)
 		return false;
+	if (!seen(m, l, op)) {
+		m->astray = true; /* behind it, then */
+		return false;
+	}
 	if (seq_open(w->seq)) /* dead matches are for reports only */
 		seq_clear(w->seq);
 	m->writing = true;
@@ -71,12 +96,15 @@ static bool begin(struct window *w, struct memo *m, const struct launch *l, cons
 void window_note(struct window *w, const struct launch *l, const struct op *op)
 {
 	struct memo *m = w->memo;
+	bool skip;
 
 	if (!m && (!w->fused || !(m = w->memo = calloc(1, sizeof(*m)))))
 		return;
+	skip = m->skip;
+	m->skip = false;
 	if (w->check.arena || w->nfree || !l->kernel || m->written == MEMO_LONG)
 		memo_end(m);
-	else if (m->writing || begin(w, m, l, op)) {
+	else if (m->writing || (!skip && begin(w, m, l, op))) {
 		if (m->n >= ENTRIES) {
 			memo_forget(m);
 			return;
@@ -111,8 +139,7 @@ static struct act *next_act(struct memo *m)
 	return a;
 }
 
-/* The member goes out by that act, if it was held. */
-static bool take(struct memo *m, struct act *a, const struct member *member)
+bool memo_take(struct memo *m, struct act *a, const struct member *member)
 {
 	for (unsigned i = 0; i < m->nheld; i++)
 		if (m->held[i].index == member->launch.index) {
@@ -122,8 +149,7 @@ static bool take(struct memo *m, struct act *a, const struct member *member)
 	return false;
 }
 
-/* They are held no more. Their numbers ascend, as members are in program order. */
-static void taken(struct memo *m, const struct act *a)
+void memo_taken(struct memo *m, const struct act *a)
 {
 	unsigned kept = 0;
 
@@ -142,11 +168,11 @@ void window_note_sent(struct window *w, const struct member *const *member, unsi
 	for (unsigned i = 0; m && m->in_hand && i < n; i++) {
 		struct act *a = next_act(m);
 
-		if (!a || !take(m, a, member[i])) {
+		if (!a || !memo_take(m, a, member[i])) {
 			m->spoilt = true;
 			return;
 		}
-		taken(m, a);
+		memo_taken(m, a);
 	}
 }
 
@@ -165,103 +191,6 @@ void window_note_refused(struct window *w, const struct group *g, enum reason wh
 	a->why = (uint8_t)why;
 }
 
-/* Takes some out of a list; both ascend. Returns how many are left. */
-static unsigned strike(uint16_t *list, unsigned n, const uint16_t *gone, unsigned ngone)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0, k = 0; i < n; i++)
-		if (k < ngone && gone[k] == list[i])
-			k++;
-		else
-			list[kept++] = list[i];
-	return kept;
-}
-
-static uint8_t number_of(const uint16_t *list, unsigned n, uint16_t place)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (list[i] == place)
-			return (uint8_t)i;
-	return 0;
-}
-
-/* The same acts when these were not held: no act is about them. */
-static void without(uint16_t *place, unsigned *n, struct act *act, unsigned nact,
-		    const uint16_t *gone, unsigned ngone)
-{
-	uint16_t was[MEMO_HELD], is[MEMO_HELD], out[GROUP_MAX_MEMBERS];
-	unsigned nwas = *n, nis;
-
-	memcpy(was, place, nwas * sizeof(was[0]));
-	*n = nis = strike(place, nwas, gone, ngone);
-	memcpy(is, place, nis * sizeof(is[0]));
-	for (struct act *a = act; a < act + nact; a++) {
-		for (unsigned i = 0; i < a->n; i++) {
-			out[i] = was[a->held[i]];
-			a->held[i] = number_of(is, nis, out[i]);
-		}
-		nwas = strike(was, nwas, out, a->n);
-		nis = strike(is, nis, out, a->n);
-	}
-}
-
-/*
- * A chain was fused because something came that it could not go on with. The next time that is
- * known, and its kernel is launched when its last member comes: on the way from there they are held
- * no more. False: that cannot be, or it was seen to go on.
- */
-static bool earlier(struct memo *m, const struct group *g, struct verdict *v,
-		    const struct standin *s)
-{
-	uint16_t place[GROUP_MAX_MEMBERS], list[MEMO_HELD];
-	const unsigned n = g->nmember;
-	struct act mine = {.n = 0}, *a;
-	unsigned left, of = 0;
-	struct entry *last = NULL;
-	struct step *to;
-
-	for (unsigned i = 0; i < n; i++)
-		if (!take(m, &mine, g->member[i]))
-			return false;
-	for (unsigned i = 0; i < n; i++) {
-		last = m->held[mine.held[i]].entry;
-		last->goes_on |= i + 1 < n;
-		place[i] = m->held[mine.held[i]].place;
-	}
-	if (!last || last->goes_on ||
-	    !(to = malloc(sizeof(*to) + (last->step->nact + 1) * sizeof(*a))))
-		return false;
-	memcpy(to, last->step, sizeof(*to) + last->step->nact * sizeof(*a));
-	a = &to->act[to->nact++];
-	*a = (struct act){.whole = memo_whole(g, v, s)};
-	if (!a->whole) {
-		free(to);
-		return false;
-	}
-	to->own = SEQ_FUSE;
-	left = to->nheld;
-	memcpy(list, to->place, left * sizeof(list[0]));
-	for (struct act *b = to->act; b < a; b++) {
-		uint16_t out[GROUP_MAX_MEMBERS];
-
-		for (unsigned i = 0; i < b->n; i++)
-			out[i] = list[b->held[i]];
-		left = strike(list, left, out, b->n);
-	}
-	while (of + 1 < n)
-		a->held[of] = number_of(list, left, place[of]), of++;
-	a->n = (uint8_t)of;
-	free(last->step);
-	last->step = to;
-	for (struct entry *e = m->behind; e != last; e = e->before)
-		without(e->step->place, &e->step->nheld, e->step->act, e->step->nact, place, n);
-	if (m->in_hand)
-		without(m->before, &m->nbefore, m->act, m->nact, place, n);
-	taken(m, &mine);
-	return true;
-}
-
 void window_note_fused(struct window *w, const struct group *g, struct verdict *v,
 		       const struct standin *s)
 {
@@ -269,16 +198,16 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 	const unsigned n = group_size(g);
 	struct act *a;
 
-	if (!m || !m->writing || w->cut || (g->row && earlier(m, g, v, s)) || !m->in_hand ||
+	if (!m || !m->writing || w->cut || (g->row && memo_earlier(m, g, v, s)) || !m->in_hand ||
 	    !(a = next_act(m)))
 		return;
 	for (unsigned i = 0; i < n; i++)
-		if (!take(m, a, g->member[i]) && i + 1 < n)
+		if (!memo_take(m, a, g->member[i]) && i + 1 < n)
 			m->spoilt = true;
 	if (!g->row && a->n) /* its first member is a pattern's */
 		m->held[a->held[0]].entry->step->begins =
 			verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
-	taken(m, a);
+	memo_taken(m, a);
 	m->waits |= s->provisional;
 	if (!(a->whole = memo_whole(g, v, s)))
 		m->spoilt = true;

@@ -12,6 +12,7 @@
  *                 grow     as plain, and every other time a fourth step
  *                 across   as plain, but u lies across a, so that a's end changes
  *                 over     as across, and x is c
+ *                 drift    as plain, twice, with a store to another place each time before both
  *                 swap     t = x * s; u = the halves of t, the other way round; x = x - u
  *   --n N         elements of each buffer (100,003)
  *   --repeat N    iterations (40)
@@ -111,6 +112,17 @@ static void across(const struct options &o, struct work *w)
 	links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
 }
 
+/* Nowhere has it been before, nor will it be soon. */
+static void elsewhere(const struct options &o, struct work *w, int i)
+{
+	enum { FEW = 16 };
+
+	links_stranger<<<1, 32, 0, w->stream>>>(w->at[STRANGER]);
+	links_add<<<1, BLOCK, 0, w->stream>>>(w->at[STRANGER] + 4 + i * FEW % (o.n - 2 * FEW),
+					      w->at[B], w->at[C], FEW);
+	links_stranger<<<1, 32, 0, w->stream>>>(w->at[STRANGER]);
+}
+
 static void iteration(const struct options &o, struct work *w, int i)
 {
 	if (is(o, "across") || is(o, "over")) {
@@ -134,6 +146,13 @@ static void iteration(const struct options &o, struct work *w, int i)
 		links_sub<<<grid, BLOCK, 0, w->stream>>>(p[X], p[X], u, 2 * half);
 		links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
 		return;
+	}
+	if (is(o, "drift")) {
+		elsewhere(o, w, 2 * i);
+		links_add<<<grid, BLOCK, 0, w->stream>>>(t, p[B], p[X], o.n);
+		links_mul<<<grid, BLOCK, 0, w->stream>>>(u, t, p[S], o.n);
+		links_sub<<<grid, BLOCK, 0, w->stream>>>(p[X], u, p[C], o.n);
+		elsewhere(o, w, 2 * i + 1);
 	}
 	if (is(o, "free")) {
 		CHECK(cudaMallocAsync(&t, (size_t)o.n * sizeof(int), w->stream));
@@ -191,7 +210,7 @@ static void run(const struct options *o, struct work *w)
 static void usage()
 {
 	fprintf(stderr,
-		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow|across|over|"
+		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow|across|over|drift|"
 		"swap]\n             [--n N] [--repeat N] [--pause US] [--between US] [--wait] "
 		"[--threads N]\n");
 	exit(2);

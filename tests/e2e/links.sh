@@ -24,6 +24,16 @@ run_until_fused --mode plain # what is tested from here on
 run --mode grow "${cold[@]}" --repeat 600
 ok "now and then longer: same memory" same "$plain" "$got"
 ok "now and then longer: both fused" bigger "$(chains fused)" 60
+# Ways are left where a launch is another each time, and found again behind it: only that one is decoded.
+run --mode drift "${cold[@]}" --repeat 300
+run --mode drift --repeat 600 --pause 1000 --wait --n 20003
+ok "with launches never seen before: same memory" same "$plain" "$got"
+ok "with launches never seen before: both chains fused" bigger "$(chains fused)" 1000
+ok "what is the same each time is remembered" bigger "$(field "$report" held/remembered)" 900
+ok "and not decoded" bigger 2200 "$(field "$report" held/decoded)"
+run --mode drift --repeat 2000 --n 20003
+ok "the same where the program never waits: same memory" same "$plain" "$got"
+ok "the same where the program never waits: remembered" bigger "$(field "$report" held/remembered)" 1500
 run --mode alone "${warm[@]}"
 ok "alone: same memory, nothing fused" same "$plain 0" "$got $(chains fused)"
 
