@@ -50,8 +50,7 @@ static void without(uint16_t *place, unsigned *n, struct act *act, unsigned nact
 	}
 }
 
-bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v,
-		    const struct standin *s)
+bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v, const struct standin *s)
 {
 	uint16_t place[GROUP_MAX_MEMBERS], list[MEMO_HELD];
 	const unsigned n = g->nmember;
