@@ -64,7 +64,10 @@ groups = json.load(open(sys.argv[1]))["groups"]
 print(sorted({(g["fused"], g.get("kernels"), len(g["launches"])) for g in groups}), len(groups))' "$AF_TMP/plan")"
 
 # Both images or none.
-AUTOFUSE_GENERATED=1 AUTOFUSE_CACHE=$AF_TMP/one run --mode over "${cold[@]}"
+for repeat in 80 320 1280; do # until the probe is through
+	AUTOFUSE_GENERATED=1 AUTOFUSE_CACHE=$AF_TMP/one run --mode over "${cold[@]}" --repeat $repeat
+	[ "$got $(chains fused)" = "$plain 0" ] && [ "$(chains rejected/not-compiled)" = 0 ] || break
+done
 ok "room for one generated kernel: same memory, nothing fused" same "$plain 0" "$got $(chains fused)"
 ok "room for one generated kernel: not-compiled" bigger "$(chains rejected/not-compiled)" 0
 if [ "$AF_BACKEND" = soft ]; then
@@ -114,6 +117,10 @@ ok "verify = always: checked, not fused" same "0 1" "$(first fused) $(($(first c
 ok "verify = always: nothing was found" same 0 "$(field "$report" graphs/execs/0/rejected/quarantined)"
 AUTOFUSE_SAMPLE_EVERY=20 graph capture int $launches across-kept
 ok "sampling: same memory" same 0 $?
+for many in $launches 400 1600; do # checks come between launches, from another thread
+	AUTOFUSE_SAMPLE_EVERY=20 graph capture int $many across-kept || break
+	[ "$(first checked)" -le 3 ] || break
+done
 ok "sampling: checked now and then" bigger "$(first checked)" 3
 for seen in kept read dead; do
 	AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off graph explicit int 50 across-$seen
