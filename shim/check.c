@@ -121,12 +121,25 @@ static struct arena *arena_for(const struct ours *o, const struct member *m, uns
 	return arena_get(o, 2 * all + (1 << 16));
 }
 
+static bool ready(const struct ours *o, const struct member *m, unsigned *reads)
+{
+	const struct arena *a = arena_for(o, m, reads);
+
+	return a && !__atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
+}
+
 bool check_ready(const struct ours *o, const struct member *m)
 {
 	unsigned reads;
-	const struct arena *a = arena_for(o, m, &reads);
 
-	return a && reads && !__atomic_load_n(&a->busy, __ATOMIC_ACQUIRE);
+	return ready(o, m, &reads) && reads;
+}
+
+bool check_ready_group(const struct ours *o, const struct member *m)
+{
+	unsigned reads;
+
+	return ready(o, m, &reads);
 }
 
 /* The arena is c's, if there is one and no other check has it. */

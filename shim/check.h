@@ -31,6 +31,8 @@ struct check {
 /* Could a check of a group that begins with m start now? Sees to its memory if there is none yet.
  */
 bool check_ready(const struct ours *o, const struct member *m);
+/* The same where all members will be held (a chain): the first may read nothing, as a fill. */
+bool check_ready_group(const struct ours *o, const struct member *m);
 /*
  * Called before the first member is launched: copies what it reads. The context is current.
  * False if no check can be made now (no arena yet, one under way, allocations not settled); asks

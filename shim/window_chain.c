@@ -95,7 +95,7 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 	}
 	/* No memory for checks, or in use: what is proven is fused meanwhile. */
 	return (verdict_state(v) == VERDICT_USABLE && process.config.opt.verify != VERIFY_ALWAYS) ||
-	       check_ready(w->ours, m);
+	       check_ready_group(w->ours, m);
 }
 
 bool window_chain_recall(const struct window *w, const struct site *s)

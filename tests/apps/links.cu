@@ -6,6 +6,7 @@
  *                 inplace  t = a + b; t = t * s; t = t - c; a = t
  *                 rows     t = x + bias; u = t * s; x = u - c
  *                 types    v = -f; h = bf16(v)
+ *                 fill     v = 1.001; h = bf16(v)
  *                 free     as plain, on memory that is allocated and freed on the stream
  *                 lie      as plain, but the first step is no addition where the sum is large
  *                 alone    t = a + b, between launches that nobody knows
@@ -132,8 +133,11 @@ static void iteration(const struct options &o, struct work *w, int i)
 	const int grid = (o.n + BLOCK - 1) / BLOCK, rows = o.n / COLS;
 	int **p = w->at, *t = p[T], *u = p[U];
 
-	if (is(o, "types")) {
-		links_neg<<<grid, BLOCK, 0, w->stream>>>(w->v, w->f, o.n);
+	if (is(o, "types") || is(o, "fill")) {
+		if (is(o, "fill"))
+			links_fill<<<grid, BLOCK, 0, w->stream>>>(w->v, 1.001f, o.n);
+		else
+			links_neg<<<grid, BLOCK, 0, w->stream>>>(w->v, w->f, o.n);
 		links_round<<<grid, BLOCK, 0, w->stream>>>(w->h, w->v, o.n);
 		links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
 		return;
@@ -201,7 +205,7 @@ static void run(const struct options *o, struct work *w)
 	w->sum = UINT64_C(14695981039346656037);
 	for (int k = 0; k < BUFFERS; k++)
 		add_to(&w->sum, w->at[k], bytes);
-	if (is(*o, "types")) {
+	if (is(*o, "types") || is(*o, "fill")) {
 		add_to(&w->sum, w->v, bytes);
 		add_to(&w->sum, w->h, (size_t)o->n * sizeof(*w->h));
 	}
@@ -210,8 +214,8 @@ static void run(const struct options *o, struct work *w)
 static void usage()
 {
 	fprintf(stderr,
-		"usage: links [--mode plain|inplace|rows|types|free|lie|alone|grow|across|over|drift|"
-		"swap]\n             [--n N] [--repeat N] [--pause US] [--between US] [--wait] "
+		"usage: links [--mode plain|inplace|rows|types|fill|free|lie|alone|grow|across|over|"
+		"drift|swap]\n             [--n N] [--repeat N] [--pause US] [--between US] [--wait] "
 		"[--threads N]\n");
 	exit(2);
 }

@@ -41,6 +41,12 @@ __global__ void links_neg(float *out, const float *x, int n)
 		out[place()] = -x[place()];
 }
 
+__global__ void links_fill(float *out, float v, int n)
+{
+	if (place() < n)
+		out[place()] = v;
+}
+
 __global__ void links_round(__nv_bfloat16 *out, const float *x, int n)
 {
 	if (place() < n)

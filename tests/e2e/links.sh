@@ -4,7 +4,7 @@
 # for the next run. The steps of `links` can be computed in one way only, so nothing has to be probed.
 . "$(dirname "$0")/lib_links.sh"
 
-for mode in plain inplace rows types free; do
+for mode in plain inplace rows types fill free; do
 	rm -rf "$AUTOFUSE_CACHE"
 	run_until_fused --mode $mode
 	ok "$mode, nothing known: same memory" same "$plain" "$got"
