@@ -47,5 +47,8 @@ bool heed_holds(const struct heed *h, const struct launch *l, const struct op *o
 	for (unsigned i = 0; i < h->n; i++)
 		memcpy(turned + h->span[i].at, l->params + h->span[i].at, h->span[i].bytes);
 	other.params = turned;
-	return !decode_launch(&other, &again) && op_same(op, &again);
+	if (decode_launch(&other, &again))
+		return false;
+	again.vetted = op->vetted; /* probes say that, too */
+	return op_same(op, &again);
 }

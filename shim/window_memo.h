@@ -72,6 +72,7 @@ struct entry {
 	struct heed heed;
 	struct step *step; /* NULL: none is known */
 	unsigned lost;     /* times that something unknown came behind it */
+	bool spanned;      /* groups lie across: no way begins with it */
 	bool goes_on;      /* chains were fused in which it was not the last */
 	/* Of the first on a way: it is left to the planner when verdict_changes() is no more what
 	 * it was, or, as something on it waits for evidence, after `rest` more times; `looks` times
@@ -105,7 +106,7 @@ struct memo {
 	bool writing, spoilt;
 	struct entry *behind, *begun, *in_hand;
 	bool waits;
-	uint64_t changes; /* verdict_changes() when it was begun */
+	uint64_t changes, from; /* verdict_changes() when it was begun, and its first launch */
 	unsigned written, nheld, nact;
 	struct {
 		uint64_t index;

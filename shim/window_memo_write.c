@@ -68,14 +68,17 @@ static bool seen(struct memo *m, const struct launch *l, const struct op *op)
 	return known;
 }
 
-/* Is one to be begun with this launch? The planner then knows of nothing. */
+/* Is one to be begun with this launch? The planner then holds nothing. It may know of launches
+ * before: should something come of them yet, the way is none. */
 static bool begin(struct window *w, struct memo *m, const struct launch *l, const struct op *op)
 {
+	struct entry *e;
+
 	if (seq_held(w->seq) || op->code == OP_opaque || !l->params || record_on || times_on ||
 	    process.config.opt.verify == VERIFY_ALWAYS || !window_holding(w))
 		return false;
-	if (seq_open(w->seq) && !m->astray && ++m->away < AWAY &&
-	    !memo_find(memo_root(m, l->kernel), l))
+	e = memo_find(memo_root(m, l->kernel), l);
+	if ((e && e->spanned) || (!e && seq_open(w->seq) && !m->astray && ++m->away < AWAY))
 		return false;
 	if (m->fresh > FRESH && ++m->starts % FRESH_EACH)
 		return false;
@@ -83,9 +86,8 @@ static bool begin(struct window *w, struct memo *m, const struct launch *l, cons
 		m->astray = true; /* behind it, then */
 		return false;
 	}
-	if (seq_open(w->seq)) /* dead matches are for reports only */
-		seq_clear(w->seq);
 	m->writing = true;
+	m->from = l->index;
 	m->astray = m->waits = false;
 	m->away = m->written = m->nheld = 0;
 	m->begun = m->behind = NULL;
@@ -126,6 +128,19 @@ void window_note_checked(struct window *w)
 
 	if (m && m->writing)
 		m->waits = m->spoilt = true;
+}
+
+/* Does the group lie across the beginning of the way? Nobody may begin there. */
+static bool spans(struct memo *m, const struct group *g)
+{
+	struct entry *e = m->begun ? m->begun : m->in_hand;
+
+	if (g->member[0]->launch.index >= m->from)
+		return false;
+	m->spoilt = true;
+	if (e)
+		e->spanned = true;
+	return true;
 }
 
 static struct act *next_act(struct memo *m)
@@ -184,7 +199,7 @@ void window_note_refused(struct window *w, const struct group *g, enum reason wh
 	if (!m || !m->writing)
 		return;
 	m->waits |= why == REASON_NO_VERDICT || why == REASON_UNPREDICTED;
-	if (!m->in_hand || !(a = next_act(m)))
+	if (spans(m, g) || !m->in_hand || !(a = next_act(m)))
 		return;
 	a->refused = true;
 	a->pattern = (uint8_t)pattern_id(g->pattern);
@@ -198,8 +213,8 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 	const unsigned n = group_size(g);
 	struct act *a;
 
-	if (!m || !m->writing || w->cut || (g->row && memo_earlier(m, g, v, s)) || !m->in_hand ||
-	    !(a = next_act(m)))
+	if (!m || !m->writing || w->cut || spans(m, g) || (g->row && memo_earlier(m, g, v, s)) ||
+	    !m->in_hand || !(a = next_act(m)))
 		return;
 	for (unsigned i = 0; i < n; i++)
 		if (!memo_take(m, a, g->member[i]) && i + 1 < n)
