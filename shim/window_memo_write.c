@@ -78,12 +78,16 @@ static bool begin(struct window *w, struct memo *m, const struct launch *l, cons
 	    process.config.opt.verify == VERIFY_ALWAYS || !window_holding(w))
 		return false;
 	e = memo_find(memo_root(m, l->kernel), l);
-	if ((e && e->spanned) || (!e && seq_open(w->seq) && !m->astray && ++m->away < AWAY))
+	if (e && e->spanned) {
+		m->astray = true; /* behind it, then */
+		return false;
+	}
+	if (!e && seq_open(w->seq) && !m->astray && ++m->away < AWAY)
 		return false;
 	if (m->fresh > FRESH && ++m->starts % FRESH_EACH)
 		return false;
 	if (!seen(m, l, op)) {
-		m->astray = true; /* behind it, then */
+		m->astray = true; /* likewise */
 		return false;
 	}
 	m->writing = true;

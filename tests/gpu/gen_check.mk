@@ -19,3 +19,10 @@ $(GPU_DIR)/gen_bench: $(O)/obj/tests/gpu/gen_bench.o $(GEN_TEST_OBJ) $(GPU_BASE_
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
 GPU_PROGRAMS += $(GPU_DIR)/gen_bench
+
+# What cloning costs; on a real GPU only.
+$(GPU_DIR)/clone_cost: $(O)/obj/tests/gpu/clone_cost.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -ldl
+GPU_PROGRAMS += $(GPU_DIR)/clone_cost
