@@ -39,6 +39,7 @@ void memo_end(struct memo *m)
 	if (!m->writing)
 		return;
 	m->writing = false;
+	m->written = 0;
 	m->begun = m->behind = NULL;
 	if (!e)
 		return;
@@ -93,7 +94,7 @@ static bool begin(struct window *w, struct memo *m, const struct launch *l, cons
 	m->writing = true;
 	m->from = l->index;
 	m->astray = m->waits = false;
-	m->away = m->written = m->nheld = 0;
+	m->away = m->nheld = 0;
 	m->begun = m->behind = NULL;
 	m->changes = verdict_changes();
 	return true;
