@@ -208,6 +208,7 @@ static struct entry *begins(struct window *w, const struct launch *l)
 	memo_end(m);
 	if (seq_open(w->seq) || seq_waiting(w->seq))
 		seq_clear(w->seq);
+	outlook_promise(l->look, 0, false);
 	m->first = e;
 	m->count = m->used = m->away = 0;
 	return e;
