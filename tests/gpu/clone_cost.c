@@ -33,8 +33,8 @@ static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
 			  ".visible .entry nothing(.param .u64 p) { ret; }\n";
 
 enum what { INSTANTIATE, CLONE, LIST, FIND, TYPE, PARAMS, ATTRIBUTE, DESTROY, WHATS };
-static const char *const name[WHATS] = {"instantiate", "clone",     "list",  "find in clone",
-					"type",        "params",    "attr.", "destroy clone"};
+static const char *const name[WHATS] = {"instantiate", "clone",  "list",  "find in clone",
+					"type",        "params", "attr.", "destroy clone"};
 
 static CUgraphNode node[MOST], list[MOST], twin[MOST];
 static double ns[WHATS][ROUNDS];
@@ -107,15 +107,18 @@ static void one(CUfunction f, unsigned n)
 		TIMED(CLONE, r, n, must(graph.cuGraphClone(&clone, g)));
 		TIMED(LIST, r, n, must(graph.cuGraphGetNodes(g, node, &many)));
 		must(graph.cuGraphGetNodes(clone, list, &many));
-		TIMED(FIND, r, n, for (unsigned i = 0; i < n; i++)
-			must(graph.cuGraphNodeFindInClone(&twin[i], node[i], clone)));
-		TIMED(TYPE, r, n, for (unsigned i = 0; i < n; i++)
-			must(graph.cuGraphNodeGetType(node[i], &type)));
-		TIMED(PARAMS, r, n, for (unsigned i = 0; i < n; i++)
-			must(graph.cuGraphKernelNodeGetParams_v2(node[i], &k)));
-		TIMED(ATTRIBUTE, r, n, for (unsigned i = 0; i < n; i++)
-			must(graph.cuGraphKernelNodeGetAttribute(
-				node[i], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value)));
+		TIMED(FIND, r, n,
+		      for (unsigned i = 0; i < n; i++)
+			      must(graph.cuGraphNodeFindInClone(&twin[i], node[i], clone)));
+		TIMED(TYPE, r, n,
+		      for (unsigned i = 0; i < n; i++)
+			      must(graph.cuGraphNodeGetType(node[i], &type)));
+		TIMED(PARAMS, r, n,
+		      for (unsigned i = 0; i < n; i++)
+			      must(graph.cuGraphKernelNodeGetParams_v2(node[i], &k)));
+		TIMED(ATTRIBUTE, r, n,
+		      for (unsigned i = 0; i < n; i++) must(graph.cuGraphKernelNodeGetAttribute(
+			      node[i], CU_LAUNCH_ATTRIBUTE_PRIORITY, &value)));
 		for (unsigned i = 0; i < n; i++)
 			order &= list[i] == twin[i];
 		TIMED(DESTROY, r, n, GPU(cuGraphDestroy(clone)));
