@@ -47,8 +47,7 @@ struct act {
 
 /* All that was done when a launch came that way, before and with it. */
 struct step {
-	enum seq_act
-		own; /* the launch itself. FUSE: it is the last member of the last act's group */
+	enum seq_act own;    /* the launch. FUSE: it is the last member of the last act's group */
 	struct site *begins; /* held: it is the first member of a pattern's group there, or NULL */
 	unsigned nheld, nact;
 	uint16_t place[MEMO_HELD]; /* what was held before: how far on the way each came */

@@ -22,16 +22,19 @@ static unsigned strike(uint16_t *list, unsigned n, const uint16_t *gone, unsigne
 	return kept;
 }
 
-static uint8_t number_of(const uint16_t *list, unsigned n, uint16_t place)
+/* False: it is not in the list, though it has to be. */
+static bool number_of(const uint16_t *list, unsigned n, uint16_t place, uint8_t *number)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (list[i] == place)
-			return (uint8_t)i;
-	return 0;
+		if (list[i] == place) {
+			*number = (uint8_t)i;
+			return true;
+		}
+	return false;
 }
 
-/* The same acts when these were not held: no act is about them. */
-static void without(uint16_t *place, unsigned *n, struct act *act, unsigned nact,
+/* The same acts when these were not held. False: an act is about one of them, so there are none. */
+static bool without(uint16_t *place, unsigned *n, struct act *act, unsigned nact,
 		    const uint16_t *gone, unsigned ngone)
 {
 	uint16_t was[MEMO_HELD], is[MEMO_HELD], out[GROUP_MAX_MEMBERS];
@@ -43,11 +46,13 @@ static void without(uint16_t *place, unsigned *n, struct act *act, unsigned nact
 	for (struct act *a = act; a < act + nact; a++) {
 		for (unsigned i = 0; i < a->n; i++) {
 			out[i] = was[a->held[i]];
-			a->held[i] = number_of(is, nis, out[i]);
+			if (!number_of(is, nis, out[i], &a->held[i]))
+				return false;
 		}
 		nwas = strike(was, nwas, out, a->n);
 		nis = strike(is, nis, out, a->n);
 	}
+	return true;
 }
 
 bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v, const struct standin *s)
@@ -55,7 +60,7 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v, cons
 	uint16_t place[GROUP_MAX_MEMBERS], list[MEMO_HELD];
 	const unsigned n = g->nmember;
 	struct act mine = {.n = 0}, *a;
-	unsigned left, of = 0;
+	unsigned left;
 	struct entry *last = NULL;
 	struct step *to;
 
@@ -67,7 +72,7 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v, cons
 		last->goes_on |= i + 1 < n;
 		place[i] = m->held[mine.held[i]].place;
 	}
-	if (!last || last->goes_on ||
+	if (!last || !last->step || last->goes_on ||
 	    !(to = malloc(sizeof(*to) + (last->step->nact + 1) * sizeof(*a))))
 		return false;
 	memcpy(to, last->step, sizeof(*to) + last->step->nact * sizeof(*a));
@@ -87,15 +92,22 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v, cons
 			out[i] = list[b->held[i]];
 		left = strike(list, left, out, b->n);
 	}
-	while (of + 1 < n)
-		a->held[of] = number_of(list, left, place[of]), of++;
-	a->n = (uint8_t)of;
+	for (a->n = 0; a->n + 1u < n; a->n++)
+		if (!number_of(list, left, place[a->n], &a->held[a->n])) {
+			memo_free_whole(a->whole);
+			free(to);
+			return false;
+		}
 	free(last->step);
 	last->step = to;
 	for (struct entry *e = m->behind; e != last; e = e->before)
-		without(e->step->place, &e->step->nheld, e->step->act, e->step->nact, place, n);
-	if (m->in_hand)
-		without(m->before, &m->nbefore, m->act, m->nact, place, n);
+		if (e->step && !without(e->step->place, &e->step->nheld, e->step->act,
+					e->step->nact, place, n)) {
+			memo_set_step(e, NULL);
+			m->spoilt = true;
+		}
+	if (m->in_hand && !without(m->before, &m->nbefore, m->act, m->nact, place, n))
+		m->spoilt = true;
 	memo_taken(m, &mine);
 	return true;
 }

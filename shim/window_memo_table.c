@@ -57,26 +57,26 @@ void memo_set_step(struct entry *e, struct step *to)
 /* Ways are long: no recursion down them. */
 static void free_ring(struct ring *r)
 {
-	struct entry *todo = r->last;
+	struct entry *left = r->last;
 
-	if (!todo)
+	if (!left)
 		return;
 	r->last = NULL;
-	for (struct entry *e = todo->next, *first = e;; e = e->next)
+	for (struct entry *e = left->next, *first = e;; e = e->next)
 		if (e->next == first) {
 			e->next = NULL;
-			todo = first;
+			left = first;
 			break;
 		}
-	while (todo) {
-		struct entry *e = todo, *last = e->behind.last;
+	while (left) {
+		struct entry *e = left, *last = e->behind.last;
 
-		todo = e->next;
+		left = e->next;
 		if (last) { /* the ring behind it becomes the list's head */
 			struct entry *first = last->next;
 
-			last->next = todo;
-			todo = first;
+			last->next = left;
+			left = first;
 		}
 		memo_set_step(e, NULL);
 		free(e);

@@ -185,7 +185,10 @@ void window_note_sent(struct window *w, const struct member *const *member, unsi
 {
 	struct memo *m = w->memo;
 
-	for (unsigned i = 0; m && m->in_hand && i < n; i++) {
+	if (!m || !m->in_hand)
+		return;
+	m->waits |= n > 0; /* held in vain: the planner holds less there, if it is asked */
+	for (unsigned i = 0; i < n; i++) {
 		struct act *a = next_act(m);
 
 		if (!a || !memo_take(m, a, member[i])) {
@@ -216,6 +219,7 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 {
 	struct memo *m = w->memo;
 	const unsigned n = group_size(g);
+	struct step *first;
 	struct act *a;
 
 	if (!m || !m->writing || w->cut || spans(m, g) || (g->row && memo_earlier(m, g, v, s)) ||
@@ -224,9 +228,9 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 	for (unsigned i = 0; i < n; i++)
 		if (!memo_take(m, a, g->member[i]) && i + 1 < n)
 			m->spoilt = true;
-	if (!g->row && a->n) /* its first member is a pattern's */
-		m->held[a->held[0]].entry->step->begins =
-			verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
+	first = a->n ? m->held[a->held[0]].entry->step : NULL;
+	if (!g->row && first) /* it is a pattern's first member */
+		first->begins = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	memo_taken(m, a);
 	m->waits |= s->provisional;
 	if (!(a->whole = memo_whole(g, v, s)))
