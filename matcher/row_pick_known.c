@@ -27,7 +27,15 @@ static bool plain_in_aten(const struct op *op)
 	case OP_sigmoid:
 	case OP_silu:
 	case OP_tanh:
+	case OP_abs:
 	case OP_where:
+	case OP_equal:
+	case OP_unequal:
+	case OP_less:
+	case OP_less_equal:
+	case OP_bit_and:
+	case OP_bit_or:
+	case OP_bit_not:
 	case OP_copy:
 	case OP_cat:
 	case OP_fill:

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shim/arena.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "config/log.h"
 #include "shim/memory.h"
@@ -11,11 +13,14 @@
 #include "shim/window.h"
 #include "shim/worker.h"
 
+#define KEPT_NS 5000000000u /* memory beyond the least is kept so long for the next check */
+
 enum {
 	SETTLE_TICKS =
 		5, /* polls (about a millisecond each) without an allocation of the program's */
 	GIVE_UP_TICKS = 500,    /* some programs never settle */
-	BYTES_MIN = 8 << 20,    /* small first checks must not starve later, larger ones */
+	BYTES_MIN = 8 << 20,    /* is there from the start, as most checks need no more */
+	BYTES_UNMAPPED = 64 << 20, /* at most, where memory cannot be mapped and stays */
 	BYTES_LEAST = 64 << 10, /* a smaller check_memory means no live checks */
 	COUNTER_BYTES = 256,
 	SLOTS_BYTES = ARENA_SIGNALS * ARENA_SLOT_WORDS * 8,
@@ -41,6 +46,7 @@ static struct arena *find_or_make(const struct ours *o)
 
 	if (!a && (a = calloc(1, sizeof(*a)))) {
 		a->ctx = o->ctx;
+		a->device = o->device;
 		a->generation = o->generation;
 		a->next = arenas.first;
 		__atomic_store_n(&arenas.first, a, __ATOMIC_RELEASE);
@@ -48,25 +54,53 @@ static struct arena *find_or_make(const struct ours *o)
 	return a;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t arena_bytes(const struct arena *a)
+{
+	return __atomic_load_n(&a->memory.bytes, __ATOMIC_ACQUIRE);
+}
+
+/* As many as there will ever be, of so many. */
+static uint64_t at_most(const struct arena *a, uint64_t bytes)
+{
+	uint64_t most = a ? __atomic_load_n(&a->most, __ATOMIC_ACQUIRE) : 0;
+
+	if (!most)
+		most = process.config.opt.check_memory;
+	return bytes < most ? bytes : most;
+}
+
 struct arena *arena_get(const struct ours *o, uint64_t bytes)
 {
 	struct arena *a = find(o);
-	unsigned long most = process.config.opt.check_memory;
+	const uint64_t asked = bytes;
 
-	if (a && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_READY &&
-	    (!bytes || a->bytes))
-		return a;
-	if (bytes && (most < BYTES_LEAST || (a && a->denied)))
-		return NULL;
 	if (bytes && bytes < BYTES_MIN)
 		bytes = BYTES_MIN;
+	bytes = at_most(a, bytes);
+	if (a && bytes > BYTES_MIN)
+		__atomic_store_n(&a->used_much, now_ns(), __ATOMIC_RELAXED);
+	if (a && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_READY &&
+	    arena_bytes(a) >= bytes && (!asked || arena_bytes(a)))
+		return a;
+	if (asked && (process.config.opt.check_memory < BYTES_LEAST || (a && a->denied)))
+		return NULL;
 	pthread_mutex_lock(&arenas.lock);
 	a = find_or_make(o);
-	if (a && (a->state == ARENA_NONE || (a->state == ARENA_READY && bytes))) {
-		a->want = bytes > most ? most : bytes;
+	if (a && (a->state == ARENA_NONE || a->state == ARENA_READY) && a->want < bytes + !asked) {
+		a->want = bytes;
 		a->ticks = 0;
 		a->events_seen = memory_events();
-		__atomic_store_n(&a->state, ARENA_WANTED, __ATOMIC_RELEASE);
+		/* What there is can be used until there is more. */
+		if (a->state == ARENA_NONE || !a->memory.bytes)
+			__atomic_store_n(&a->state, ARENA_WANTED, __ATOMIC_RELEASE);
 		worker_poll(&worker_device);
 	}
 	pthread_mutex_unlock(&arenas.lock);
@@ -113,6 +147,56 @@ bool arena_never(const struct ours *o)
 	       (a && (a->denied || __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_GONE));
 }
 
+/* Of what is wanted the least; more comes by growing. False: there is none. Context current. */
+static bool allocate_memory(struct arena *a)
+{
+	const uint64_t most = process.config.opt.check_memory;
+	const uint64_t want = a->want < BYTES_UNMAPPED ? a->want : BYTES_UNMAPPED;
+
+	a->denied = !arena_memory_make(&a->memory, a->device,
+				       a->want < BYTES_MIN ? a->want : BYTES_MIN, want, most);
+	if (!a->denied && !a->memory.reserved)
+		__atomic_store_n(&a->most, want, __ATOMIC_RELEASE);
+	return !a->denied;
+}
+
+/* The same for more of it, while no check uses it. False: to be tried again. */
+static bool grow(struct arena *a, uint64_t want)
+{
+	CUcontext old;
+	int idle = 0;
+
+	if (!__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	if (a->memory.bytes && a->memory.bytes < want && !real.cuCtxPushCurrent_v2(a->ctx)) {
+		if (!arena_memory_grow(&a->memory, a->device, want)) {
+			log_info("no more than %" PRIu64 " bytes of device memory for live checks",
+				 a->memory.bytes);
+			__atomic_store_n(&a->most, a->memory.bytes, __ATOMIC_RELEASE);
+		}
+		real.cuCtxPopCurrent_v2(&old);
+	}
+	__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Gives back what was not needed lately. True: later, maybe. */
+static bool shrink(struct arena *a)
+{
+	int idle = 0;
+
+	if (a->memory.bytes <= a->memory.first)
+		return false;
+	if (now_ns() - __atomic_load_n(&a->used_much, __ATOMIC_RELAXED) < KEPT_NS ||
+	    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return true;
+	arena_memory_shrink(&a->memory);
+	__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
+	return false;
+}
+
 /* Allocates what is missing. Driver entered. False: there is none. */
 static bool allocate(struct arena *a)
 {
@@ -130,11 +214,8 @@ static bool allocate(struct arena *a)
 		memset(host, 0, SLOTS_BYTES);
 	if (ok)
 		a->slots = host;
-	if (ok && a->want && !a->bytes) {
-		ok = !real.cuMemAlloc_v2(&a->base, a->want);
-		a->denied = !ok;
-		a->bytes = ok ? a->want : 0;
-	}
+	if (ok && a->want && !a->memory.bytes)
+		ok = allocate_memory(a);
 	real.cuCtxPopCurrent_v2(&old);
 	if (!ok)
 		log_info("no device memory for live checks");
@@ -220,27 +301,39 @@ static bool turn(struct arena *a)
 	struct signal done[ARENA_SIGNALS];
 	bool same[ARENA_SIGNALS], again = false;
 	unsigned ndone = 0;
+	uint64_t want;
 	int state;
 
 	pthread_mutex_lock(&arenas.lock);
 	state = a->state;
+	want = at_most(a, a->want);
 	if (state == ARENA_READY || (state == ARENA_WANTED && a->slots))
 		again = collect(a, done, same, &ndone);
 	pthread_mutex_unlock(&arenas.lock);
 	for (unsigned i = 0; i < ndone; i++)
 		deliver(&done[i], same[i]);
-	if (state != ARENA_WANTED)
-		return again;
+	if (state != ARENA_WANTED && (state != ARENA_READY || want <= arena_bytes(a)))
+		return (state == ARENA_READY && shrink(a)) || again;
 	/* Not while a capture is under way: the begin of one waits for us to leave the driver. */
 	if (!settled(a) || __atomic_load_n(&window_captures, __ATOMIC_SEQ_CST))
 		return true;
+	if (state == ARENA_READY) {
+		if (!grow(a, want))
+			return true;
+		pthread_mutex_lock(&arenas.lock);
+		a->want = 0;
+		pthread_mutex_unlock(&arenas.lock);
+		return true;
+	}
 	/* The memory of checks is no reason to give up the rest. */
 	state = allocate(a) || a->slots ? ARENA_READY : ARENA_GONE;
 	pthread_mutex_lock(&arenas.lock);
 	if (a->state == ARENA_WANTED)
 		__atomic_store_n(&a->state, state, __ATOMIC_RELEASE);
+	if (arena_bytes(a) >= at_most(a, a->want))
+		a->want = 0;
 	pthread_mutex_unlock(&arenas.lock);
-	return again;
+	return again || state == ARENA_READY;
 }
 
 bool arena_poll(void)
@@ -265,13 +358,12 @@ bool arena_release_memory(void)
 		int idle = 0;
 
 		/* Not in use on the device: the free waits for nothing of ours. */
-		if (__atomic_load_n(&a->state, __ATOMIC_ACQUIRE) != ARENA_READY || !a->bytes ||
+		if (__atomic_load_n(&a->state, __ATOMIC_ACQUIRE) != ARENA_READY || !arena_bytes(a) ||
 		    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
 			continue;
 		if (!real.cuCtxPushCurrent_v2(a->ctx)) {
-			freed |= !real.cuMemFree_v2(a->base);
-			a->bytes = 0;
+			freed |= arena_memory_free(&a->memory);
 			a->denied = true;
 			real.cuCtxPopCurrent_v2(&old);
 		}

@@ -3,6 +3,7 @@
 #ifndef AF_SHIM_ARENA_H
 #define AF_SHIM_ARENA_H
 
+#include "shim/arena_memory.h"
 #include "shim/ours.h"
 #include "shim/verdict.h"
 
@@ -28,10 +29,13 @@ enum arena_state { ARENA_NONE, ARENA_MAKING, ARENA_WANTED, ARENA_READY, ARENA_GO
 struct arena {
 	CUcontext ctx;
 	uint64_t generation;
-	int state;      /* enum arena_state, atomic */
-	uint64_t want;  /* bytes for checks that were asked for */
-	uint64_t bytes; /* that there are */
-	CUdeviceptr base, counter, slots_dev;
+	int device;         /* ordinal */
+	int state;          /* enum arena_state, atomic */
+	uint64_t want;      /* bytes for checks that were asked for; atomic */
+	uint64_t most;      /* more than that there will not be; atomic, 0: not known yet */
+	uint64_t used_much; /* CLOCK_MONOTONIC ns when last more than the least was asked for */
+	struct arena_memory memory; /* changes while `busy` is the worker's */
+	CUdeviceptr counter, slots_dev;
 	volatile uint64_t *slots; /* host side: ARENA_SIGNALS of ARENA_SLOT_WORDS u64 */
 	bool denied;      /* no memory for checks, or it had to be given back: not asked again */
 	int busy;         /* a check uses it; atomic */
@@ -43,10 +47,13 @@ struct arena {
 };
 
 /*
- * The context's arena once it is there, with room for checks if bytes is not 0 (less than asked for
- * if check_memory or an earlier request says so); else NULL, after asking the worker for it.
+ * The context's arena once it is there, with room for checks if bytes is not 0: as many, or as many
+ * as it will ever have (check_memory, what the device has free); else NULL, after asking the worker
+ * for it. What nobody asked for lately goes, but for a small rest.
  */
 struct arena *arena_get(const struct ours *o, uint64_t bytes);
+
+uint64_t arena_bytes(const struct arena *a); /* there now, for checks */
 
 /* At the start of a context, on the program's own thread, with the driver entered: makes the arena
  * at once, for checks that are due with the first launches. */

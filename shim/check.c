@@ -7,6 +7,7 @@
 #include "matcher/legal.h"
 #include "shim/arena.h"
 #include "shim/check_body.h"
+#include "shim/check_chain.h"
 #include "shim/report.h"
 #include "shim/times.h"
 #include "shim/worker.h"
@@ -105,8 +106,16 @@ static void publish(struct check *c, const struct ours *o, CUstream stream, stru
 	worker_poll(&worker_device);
 }
 
-/* The arena of o, with room for what the whole group may read and write beside its first member:
- * twice what that does. */
+/* The arena of o as it is, after asking for so many bytes. */
+static struct arena *arena_now(const struct ours *o, uint64_t bytes)
+{
+	struct arena *a = arena_get(o, bytes);
+
+	return a ? a : arena_get(o, 1);
+}
+
+/* The arena of o, with room for what the whole group may read and write beside its first member,
+ * twice what that does, at least soon. */
 static struct arena *arena_for(const struct ours *o, const struct member *m, unsigned *reads)
 {
 	uint64_t all = 0;
@@ -118,7 +127,7 @@ static struct arena *arena_for(const struct ours *o, const struct member *m, uns
 		all += r.hi - r.lo;
 		*reads += (m->op.operand[i].access & ACCESS_READ) != 0;
 	}
-	return arena_get(o, 2 * all + (1 << 16));
+	return arena_now(o, 2 * all + (1 << 16));
 }
 
 static bool ready(const struct ours *o, const struct member *m, unsigned *reads)
@@ -151,7 +160,7 @@ static bool claim(struct check *c, struct arena *a)
 	if (!a || !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
 					       __ATOMIC_RELAXED))
 		return false;
-	if (!a->bytes) { /* given back between the look and the claim */
+	if (!a->memory.bytes) { /* given back between the look and the claim */
 		__atomic_store_n(&a->busy, 0, __ATOMIC_RELEASE);
 		return false;
 	}
@@ -167,7 +176,7 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 
 	if (!reads || !claim(c, a))
 		return false;
-	share = a->bytes / 2 / reads - 2 * CHECK_ALIGN;
+	share = a->memory.bytes / 2 / reads - 2 * CHECK_ALIGN;
 	for (unsigned i = 0; i < m->op.noperand; i++)
 		if ((m->op.operand[i].access & ACCESS_READ) &&
 		    !snapshot(c, o, stream, operand_range(&m->op.operand[i]), share)) {
@@ -180,15 +189,19 @@ bool check_begin(struct check *c, const struct ours *o, CUstream stream, const s
 bool check_begin_group(struct check *c, const struct ours *o, CUstream stream,
 		       const struct group *g)
 {
-	struct arena *a = arena_get(o, check_bytes(g) + (1 << 16));
+	const uint64_t all = check_bytes(g) + (1 << 16);
+	/* A part will do where it can. */
+	struct arena *a = !g->row || check_chain_in_part(g) ? arena_now(o, all) : arena_get(o, all);
 	struct range r[GROUP_MAX_SLOTS];
+	uint64_t most;
 	unsigned n;
 
 	if (!claim(c, a))
 		return false;
 	n = check_copies(c, g, r);
+	most = n && arena_bytes(a) < all ? arena_bytes(a) / 2 / n - 2 * CHECK_ALIGN : all;
 	for (unsigned i = 0; i < n; i++)
-		if (!snapshot(c, o, stream, r[i], a->bytes / 2 / n - 2 * CHECK_ALIGN)) {
+		if (!snapshot(c, o, stream, r[i], most)) {
 			check_cancel(c, o, stream);
 			return false;
 		}
@@ -201,7 +214,7 @@ bool check_last(struct check *c, const struct ours *o, CUstream stream, const st
 	unsigned n = check_copies(c, g, r);
 
 	for (unsigned i = 0; i < n; i++)
-		if (!snapshot(c, o, stream, r[i], c->arena->bytes / 8))
+		if (!snapshot(c, o, stream, r[i], c->arena->memory.bytes / 8))
 			return false;
 	return true;
 }

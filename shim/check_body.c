@@ -13,10 +13,10 @@ uint64_t check_place(const struct arena *a, uint64_t *used, uint64_t lo, uint64_
 {
 	uint64_t at = (*used + CHECK_ALIGN - 1) / CHECK_ALIGN * CHECK_ALIGN + lo % CHECK_ALIGN;
 
-	if (at + bytes > a->bytes)
+	if (at + bytes > a->memory.bytes)
 		return 0;
 	*used = at + bytes;
-	return a->base + at;
+	return a->memory.base + at;
 }
 
 uint64_t check_used(const struct check *c)
@@ -24,7 +24,7 @@ uint64_t check_used(const struct check *c)
 	uint64_t used = 0;
 
 	for (unsigned i = 0; i < c->nsnap; i++)
-		used = c->snap[i].copy + bytes_of(c->snap[i].range) - c->arena->base;
+		used = c->snap[i].copy + bytes_of(c->snap[i].range) - c->arena->memory.base;
 	return used;
 }
 
@@ -125,7 +125,7 @@ static bool shadow(const struct check *c, const struct group *g, struct group *s
 		fresh += (b->use & BOUND_WRITE) && !copy;
 		b->addr = copy ? copy : (b->use & BOUND_WRITE) ? 0 : b->addr;
 	}
-	room = fresh && c->arena->bytes > used ? (c->arena->bytes - used) / fresh : 0;
+	room = fresh && c->arena->memory.bytes > used ? (c->arena->memory.bytes - used) / fresh : 0;
 	for (unsigned i = 0; i < g->nbound; i++)
 		if ((g->bound[i].use & BOUND_WRITE) && !s->bound[i].addr) {
 			int64_t pitch = g->bound[i].pitch, fit;
@@ -163,8 +163,8 @@ static bool spoil(const struct check *c, const struct group *g, const struct gro
 		const struct bound *b = &s->bound[i];
 		int64_t rows = s->rows;
 
-		if ((b->use & (BOUND_WRITE | BOUND_READ)) != BOUND_WRITE || b->addr < a->base ||
-		    b->addr >= a->base + a->bytes || copy_of(c, g, &g->bound[i], &rows))
+		if ((b->use & (BOUND_WRITE | BOUND_READ)) != BOUND_WRITE || b->addr < a->memory.base ||
+		    b->addr >= a->memory.base + a->memory.bytes || copy_of(c, g, &g->bound[i], &rows))
 			continue;
 		if (!sink->fill(arg, b->addr, 0xa5, (uint64_t)(s->rows * b->pitch)))
 			return false;

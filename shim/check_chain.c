@@ -3,7 +3,7 @@
  * The live check of a chain. Its row program runs once more, over copies of all memory that its
  * members write: pieces of memory that overlap are one piece, so that what lies on what stays as it
  * is. What they only read is read where it is. Where memory for checks is short, the first part of
- * the outermost dimension is all that is run.
+ * one dimension is all that is run.
  */
 #include "shim/check_chain.h"
 
@@ -31,6 +31,7 @@ struct shadow {
 	struct gen_parts part; /* of it, moved onto the copies */
 	unsigned n;
 	struct piece piece[ROW_MAX_OPERANDS];
+	unsigned cut; /* the dimension of which maybe only the first part is run */
 };
 
 static void join(struct piece *to, const struct piece *p)
@@ -93,9 +94,34 @@ static struct piece *piece_at(struct shadow *s, uint64_t addr)
 	return NULL;
 }
 
+/* How much room each of n pieces gets of so many bytes, if all get the same but those that need
+ * less. */
+static uint64_t share(const struct shadow *s, unsigned n, uint64_t bytes)
+{
+	uint64_t room = 0, before;
+
+	do {
+		uint64_t left = bytes;
+		unsigned large = n;
+
+		before = room;
+		for (unsigned i = 0; i < s->n; i++) {
+			const uint64_t size = s->piece[i].range.hi - s->piece[i].range.lo;
+
+			if (s->piece[i].read || size > before)
+				continue;
+			left -= size + SPARE;
+			large--;
+		}
+		room = large ? left / large - SPARE : before;
+	} while (room > before);
+	return room;
+}
+
 /* Gives every piece its copy: the one that was made before, or room for one. */
 static bool place(const struct check *c, struct shadow *s)
 {
+	const uint64_t all = arena_bytes(c->arena);
 	uint64_t used = check_used(c), room;
 	unsigned fresh = 0;
 
@@ -111,9 +137,9 @@ static bool place(const struct check *c, struct shadow *s)
 			return false;
 		fresh += !p->read;
 	}
-	if (fresh && c->arena->bytes <= used + fresh * SPARE)
+	if (fresh && all <= used + (fresh + 1) * SPARE)
 		return false;
-	room = fresh ? (c->arena->bytes - used) / fresh - 2 * CHECK_ALIGN : 0;
+	room = fresh ? share(s, fresh, all - used - SPARE) : 0;
 	for (unsigned i = 0; i < s->n; i++) {
 		struct piece *p = &s->piece[i];
 
@@ -129,30 +155,47 @@ static bool place(const struct check *c, struct shadow *s)
 	return true;
 }
 
-/* How many of the outermost dimension fit the copies; 0: it cannot be done in part. */
-static int64_t fitting(struct shadow *s)
+/* How many of that dimension fit the copies; 0: it cannot be done in part. */
+static int64_t fitting_of(struct shadow *s, unsigned dim)
 {
 	const struct row *r = &s->row;
-	int64_t n = r->size[0];
+	int64_t n = r->size[dim];
 
 	for (unsigned i = 0; i < r->noperand; i++) {
-		const struct operand box = row_operand_box(r, &r->operand[i]);
+		const struct row_operand *o = &r->operand[i];
+		const struct operand box = row_operand_box(r, o);
 		const struct range all = operand_range(&box);
 		const struct piece *p = piece_at(s, all.lo);
-		const int64_t step = r->operand[i].stride[0];
+		const int64_t step = o->stride[dim];
+		int64_t has = o->most[dim] ? o->most[dim] : r->size[dim], less;
 		uint64_t end;
-		int64_t less;
 
 		if (!p || all.hi <= (end = p->range.lo + p->bytes))
 			continue;
 		if (step <= 0 || end < all.lo)
 			return 0;
 		less = ((int64_t)(all.hi - end) + step - 1) / step;
-		if (less >= r->size[0])
+		if (less >= has)
 			return 0;
-		n = r->size[0] - less < n ? r->size[0] - less : n;
+		n = has - less < n ? has - less : n;
 	}
 	return n;
+}
+
+/* The dimension of which the greatest part fits, and how much of it. */
+static int64_t fitting(struct shadow *s)
+{
+	int64_t most = 0;
+
+	for (unsigned d = 0; d < s->row.ndim; d++) {
+		const int64_t n = fitting_of(s, d);
+
+		if (!d || n * s->row.size[s->cut] > most * s->row.size[d]) {
+			most = n;
+			s->cut = d;
+		}
+	}
+	return most;
 }
 
 static uint64_t moved(struct shadow *s, uint64_t addr)
@@ -162,7 +205,7 @@ static uint64_t moved(struct shadow *s, uint64_t addr)
 	return p ? addr - p->range.lo + p->copy : addr;
 }
 
-/* A program over the copies, with so many of the outermost dimension. */
+/* A program over the copies, with so many of the dimension that is cut. */
 static void move(struct shadow *s, struct row *r, int64_t rows)
 {
 	for (unsigned i = 0; i < r->noperand; i++) {
@@ -180,8 +223,10 @@ static void move(struct shadow *s, struct row *r, int64_t rows)
 			o->hole[k].lo += by;
 			o->hole[k].hi += by;
 		}
+		if (o->most[s->cut] > rows)
+			o->most[s->cut] = rows;
 	}
-	r->size[0] = rows;
+	r->size[s->cut] = rows;
 }
 
 /* Where a store that waits lies on what another one stores, the last rows of it may lie on the
@@ -198,6 +243,11 @@ static bool in_part(const struct row *r)
 				return false;
 		}
 	return true;
+}
+
+bool check_chain_in_part(const struct group *g)
+{
+	return in_part(g->row);
 }
 
 /* As the compare kernels see elements of that type: bytes are bytes. */
@@ -273,9 +323,9 @@ static bool compare_slot(const struct check *c, struct shadow *s, const struct g
 	struct range all;
 
 	row_copy(&cut, g->row);
-	cut.size[0] = s->row.size[0];
-	if (cut.operand[slot].most[0] > cut.size[0])
-		cut.operand[slot].most[0] = cut.size[0];
+	cut.size[s->cut] = s->row.size[s->cut];
+	if (cut.operand[slot].most[s->cut] > cut.size[s->cut])
+		cut.operand[slot].most[s->cut] = cut.size[s->cut];
 	box = row_operand_box(&cut, &cut.operand[slot]);
 	all = operand_range(&box);
 	if (row_operand_kept_whole(of) || operand_bytes(&box) != all.hi - all.lo)
@@ -318,9 +368,10 @@ bool check_chain_body(const struct check *c, const struct group *g, const struct
 	if (standin_row(g, v, &s.row) || gen_split(&s.row, &s.part))
 		return false;
 	s.n = pieces_of(g, s.piece);
-	if (!place(c, &s) || !(rows = fitting(&s)) || (rows < s.row.size[0] && !in_part(&s.row)))
+	s.cut = 0;
+	if (!place(c, &s) || !(rows = fitting(&s)) || (rows < s.row.size[s.cut] && !in_part(&s.row)))
 		return false;
-	s.row.size[0] = rows;
+	s.row.size[s.cut] = rows;
 	for (unsigned i = 0; i < s.part.n; i++)
 		move(&s, &s.part.row[i], rows);
 	if (standin_of_parts(&s.part, g, v, o, &launch) != STANDIN_MADE ||

@@ -49,7 +49,7 @@ static bool copies(struct fill *f, struct check *check)
 		struct graph_into to = {.graph = f->graph, .ours = c->ours, .added = f->added};
 		unsigned node = c->nodes.node[first_writer(c, r[i])];
 
-		if (!check_snapshot(check, r[i], f->arena->bytes / (2 * (n < 2 ? 2 : n)),
+		if (!check_snapshot(check, r[i], f->arena->memory.bytes / (2 * (n < 2 ? 2 : n)),
 				    &graph_into, &to))
 			return false;
 		for (size_t e = 0; e < f->level->nedge; e++)
@@ -215,8 +215,11 @@ CUgraphExec graph_check_build(struct graph_work *w, unsigned long long flags)
 		w->waits |= !w->unchecked;
 		return NULL;
 	}
-	w->arena_base = a->base;
+	w->arena_base = a->memory.base;
+	w->arena_bytes = arena_bytes(a);
 	add_checks(w, a);
+	if (w->arena_bytes < arena_bytes(a)) /* it grew meanwhile */
+		w->arena_bytes = arena_bytes(a);
 	if (w->ncheck && !graph_instantiate(w, FORM_CHECK, flags, &exec))
 		return exec;
 	if (exec)

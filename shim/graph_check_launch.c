@@ -9,6 +9,7 @@ void graph_check_take(struct side *s, const struct graph_work *w)
 {
 	s->ncheck = w->ncheck;
 	s->check_base = w->arena_base;
+	s->check_bytes = w->arena_bytes;
 	for (unsigned i = 0; i < w->ncheck; i++)
 		s->check[i] = (struct side_check){.verdict = w->check[i].verdict,
 						  .lean = w->check[i].lean,
@@ -48,7 +49,8 @@ static bool set_tickets(struct side *s, struct arena *a)
 
 bool graph_check_claim(struct side *s)
 {
-	struct arena *a = s->form[FORM_CHECK].exec ? arena_get(s->ours, 1) : NULL;
+	struct arena *a = s->form[FORM_CHECK].exec ? arena_get(s->ours, s->check_bytes)
+						   : NULL;
 	int idle = 0;
 
 	if (!a || !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
@@ -57,7 +59,7 @@ bool graph_check_claim(struct side *s)
 	s->arena = a;
 	for (unsigned i = 0; i < s->ncheck; i++)
 		s->check[i].signal = -1;
-	if (a->base == s->check_base && a->bytes && set_tickets(s, a))
+	if (a->memory.base == s->check_base && arena_bytes(a) >= s->check_bytes && set_tickets(s, a))
 		return true;
 	graph_check_launched(s, false);
 	side_drop_form(s, FORM_CHECK);

@@ -116,7 +116,7 @@ struct side {
 	unsigned ncheck;
 	unsigned check_tries; /* checking forms made while no verdict changed */
 	uint64_t check_changes;
-	uint64_t check_base;           /* memory of the arena that its nodes name */
+	uint64_t check_base, check_bytes; /* memory of the arena that its nodes name */
 	struct arena *arena;           /* claimed for the launch in hand */
 	struct graph_verdict *verdict; /* of all groups, as far as there is room */
 	unsigned nverdict;

@@ -59,7 +59,7 @@ struct graph_work {
 	unsigned nwanted, check_room;
 	unsigned ncheck;                   /* the first so many are in the checking form */
 	CUgraphNode publish[GRAPH_CHECKS]; /* of these */
-	uint64_t arena_base;
+	uint64_t arena_base, arena_bytes;
 	struct graph_verdict *verdict;
 	unsigned nverdict, verdict_room;
 	unsigned rejected[REASON_COUNT];

@@ -86,13 +86,18 @@ bool window_chain_hold(struct window *w, const struct member *m, uint8_t place)
 	if (place) /* it was launched like this before */
 		return s && s->linked;
 	v = s ? s->chain : NULL;
-	if (!v || verdict_state(v) < VERDICT_CHECKING || verdict_state(v) == VERDICT_REJECTED ||
-	    standin_there(v, w->ours) != STANDIN_MADE)
+	if (v && (verdict_state(v) < VERDICT_CHECKING || verdict_state(v) == VERDICT_REJECTED ||
+		  standin_there(v, w->ours) != STANDIN_MADE))
+		v = NULL;
+	/* A further member that depends on none of those before it, as one that does will tell. */
+	if (!s || (!v && !(s->linked && seq_held(w->seq))))
 		return false;
 	if (s->skip) {
 		s->skip--;
 		return false;
 	}
+	if (!v)
+		return true;
 	/* No memory for checks, or in use: what is proven is fused meanwhile. */
 	return (verdict_state(v) == VERDICT_USABLE && process.config.opt.verify != VERIFY_ALWAYS) ||
 	       check_ready_group(w->ours, m);

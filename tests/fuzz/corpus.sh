@@ -11,7 +11,7 @@ cat >"$out/ini/all.ini" <<'EOF'
 ; every kind of line
 [autofuse]
 verify = always ; a comment
-check_memory = 64M
+check_memory = 256M
 patterns = -all +add_rmsnorm
 [pattern add_rmsnorm]
 enable = no

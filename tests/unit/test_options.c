@@ -23,7 +23,7 @@ static void test_parse(void **arg)
 		{"hold_us", "1k", NULL, "whole number"},
 		{"hold_us", "", NULL, "whole number"},
 		{"hold_us", "99999999999999999999", NULL, "whole number"},
-		{"check_memory", "64M", "64M", NULL},
+		{"check_memory", "256M", "256M", NULL},
 		{"check_memory", "2048", "2K", NULL},
 		{"check_memory", "3g", "3G", NULL},
 		{"check_memory", "1000", "1000", NULL},
@@ -92,7 +92,7 @@ static void test_defaults_parse(void **arg)
 		assert_int_equal(option_parse(&o, i, option_row[i].def, err, sizeof(err)), 0);
 	assert_int_equal(o.verify, VERIFY_SAMPLE);
 	assert_int_equal(o.numerics, NUMERICS_EXACT);
-	assert_int_equal(o.check_memory, 64 << 20);
+	assert_int_equal(o.check_memory, 256 << 20);
 	option_free_all(&o);
 }
 

@@ -2,9 +2,11 @@
 """A Llama of transformers with random weights: a decode step captured by torch.cuda.graph and replayed, or eager, or prefill.
 
 usage: llama_decode.py 1b|8b|1b4|small BATCH graph|eager|prefill|compiled [STEPS]
-Prints a hash of logits and cache on stdout, the median time of a step on stderr.
+Prints a hash of logits and cache on stdout, the median time of a step on stderr. With AF_SWITCH=FILE (the library's
+AUTOFUSE_CONTROL) fusion is off in every other 20 of the steps, and their median is printed, too: `ratio R`.
 """
 import hashlib
+import os
 import statistics
 import sys
 import time
@@ -36,9 +38,33 @@ def note(t):
     parts.append(hashlib.sha256(data).hexdigest()[:8])
 
 
+def switch(on):
+    with open(os.environ["AF_SWITCH"], "w") as f:
+        f.write("on\n" if on else "off\n")
+    time.sleep(0.12)  # it is looked at 20 times a second
+
+
 def timed(fn, before=lambda: None):
+    if "AF_SWITCH" not in os.environ:
+        ms = some(steps, fn, before)
+        return statistics.median(ms[len(ms) // 5:])
+    on, off, ratio = [], [], []
+    for block in range(max(2, steps // 40)):
+        for ms, state in ((on, True), (off, False)):
+            switch(state)
+            ms.extend(some(23, fn, before)[3:])
+        if block:  # the first ones pay for what is found out about launches
+            ratio.append(statistics.median(on[-20:]) / statistics.median(off[-20:]))
+    print("switched off %.4f ms, on %.4f ms, blocks %s: ratio %.3f" % (
+        statistics.median(off[20:]), statistics.median(on[20:]), " ".join("%.3f" % r for r in ratio),
+        statistics.median(ratio)), file=sys.stderr)
+    switch(True)
+    return statistics.median(on[20:])
+
+
+def some(n, fn, before):
     ms = []
-    for _ in range(steps):
+    for _ in range(n):
         before()
         if cuda:
             torch.cuda.synchronize()
@@ -47,7 +73,7 @@ def timed(fn, before=lambda: None):
         if cuda:
             torch.cuda.synchronize()
         ms.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(ms[len(ms) // 5:])
+    return ms
 
 
 with torch.no_grad():
