@@ -2,19 +2,23 @@
 /*
  * cuBLAS's matrix products for Hopper, nvjet_sm90_{tst,hsh}_..._XYZ: D = A * B in 16-bit floats,
  * with or without a bias. Not a documented interface: what is here was read off 242 recorded
- * launches of cuBLAS 13 whose shapes were known, and every launch is checked against all of it.
+ * launches of cuBLAS 13 whose shapes were known, 600 others agree, and every launch is checked
+ * against all of it.
  * Buffers of another size, other element types, batches, and what has a pointer in an unknown place
  * are opaque.
  *
  * The buffer has tensor maps (64 bytes are kept of each) of A @176, B @240, D @560 and of a
- * workspace
- * @688 where the product is split along K; splitKreduce then makes D of that. The same addresses
- * stand in other places again. X and Y say whether A and B are transposed (T: rows of K elements).
+ * workspace @688 where the product is split along K; splitKreduce then makes D of that. The same
+ * addresses stand in other places again. X and Y say whether A and B are transposed (T: rows of K
+ * elements).
+ *
+ * A product of many tiles (250 pairs and more were seen, on 66 pairs of blocks) takes them from
+ * counters @1584. How many bytes these are, no launch says; add_counters() is wide on purpose.
  */
 #include "matcher/aten.h"
 
 enum { BYTES = 1720, A = 176, B = 240, D_PLAIN = 328, D = 560, D_OTHER = 624, WORK = 688 };
-enum { ALPHA = 344, BETA = 348, SEMAPHORES = 1584, WORK_PLAIN = 1608, BIAS = 1632 };
+enum { TILES = 4, ALPHA = 344, BETA = 348, COUNTERS = 1584, WORK_PLAIN = 1608, BIAS = 1632 };
 /* Within a tensor map. */
 enum { FORMAT = 8, PITCH = 12, PITCH2 = 16, HIGH = 20, EXTENT = 32, STEPS = 52, MAX_RANK = 5 };
 enum { FORMAT_F16 = 0x46322, FORMAT_BF16 = 0x46522, FORMAT_WORK = 0x463b2 };
@@ -61,18 +65,17 @@ static bool addresses_agree(const struct nvjet *v, const uint8_t *p)
 			      work[] = {WORK_PLAIN, WORK, 752};
 
 	return same(p, a, 5) && same(p, b, 5) && same(p, d, 7) && same(p, work, 3) &&
-	       !aten_u64(p + SEMAPHORES) && (aten_u64(p + WORK) != 0) == v->split &&
-	       (aten_u64(p + BIAS) != 0) == v->bias;
+	       (aten_u64(p + WORK) != 0) == v->split && (aten_u64(p + BIAS) != 0) == v->bias;
 }
 
 /* Where something would stand that is not known here (more outputs, batches), there is nothing. */
 static bool rest_is_empty(const uint8_t *p)
 {
 	static const uint16_t empty[][2] = {
-		{116, 176},   {324, 328},   {336, 344},         {356, 416},
-		{424, 432},   {504, 560},   {1016, 1072},       {1080, 1136},
-		{1144, 1200}, {1208, 1264}, {1272, SEMAPHORES}, {1604, 1608},
-		{1620, 1624}, {1628, 1632}, {1640, 1664},       {1668, 1704},
+		{116, 176},   {324, 328},   {336, 344},       {356, 416},
+		{424, 432},   {504, 560},   {1016, 1072},     {1080, 1136},
+		{1144, 1200}, {1208, 1264}, {1272, COUNTERS}, {1604, 1608},
+		{1620, 1624}, {1628, 1632}, {1640, 1664},     {1668, 1704},
 	};
 
 	for (unsigned i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
@@ -115,6 +118,26 @@ static bool add_work(const uint8_t *map, int64_t m, int64_t n, struct op *op)
 	       aten_dense(op, ROLE_scratch, ACCESS_WRITE, DT_f32, aten_u64(map), 0, parts * m * n);
 }
 
+/*
+ * Counters lie in cuBLAS's workspace, and a fill comes right before such a launch. All 33 whose
+ * allocations are known were given the first byte of one of 32 MiB, which is what cuBLAS and
+ * PyTorch take for Hopper. So all of that counts as touched, but nothing of it as overwritten (it
+ * is read, too). Were a workspace larger, it would still be 64 bytes for each of the most tiles
+ * that are let in, and more than all of the device's blocks could keep in shared memory. Counters
+ * beside a split or a bias were not seen.
+ */
+static bool add_counters(const struct nvjet *v, const uint8_t *p, struct op *op)
+{
+	const int64_t most = 32 << 20;
+	const uint64_t at = aten_u64(p + COUNTERS);
+
+	if (!at)
+		return true;
+	return !v->split && !v->bias && at % 16 == 0 && aten_u32(p + TILES) <= most / 64 &&
+	       aten_dense(op, ROLE_scratch, ACCESS_READ, DT_u8, at, 0, most) &&
+	       aten_dense(op, ROLE_scratch, ACCESS_WRITE, DT_u8, at, 0, most);
+}
+
 static enum reason decode(const void *data, const struct launch *l, struct op *op)
 {
 	const struct nvjet *v = data;
@@ -145,6 +168,8 @@ static enum reason decode(const void *data, const struct launch *l, struct op *o
 	    !add(op, ROLE_out, ACCESS_READ, t, aten_u64(p + D), n, m, d[2]))
 		return REASON_SHAPE;
 	if (v->split && !add_work(p + WORK, m, n, op))
+		return REASON_SHAPE;
+	if (!add_counters(v, p, op))
 		return REASON_SHAPE;
 	/* Its type is not known: four bytes an element at most. */
 	if (v->bias && !aten_dense(op, ROLE_bias, ACCESS_READ, DT_u8, aten_u64(p + BIAS), 0, 4 * m))

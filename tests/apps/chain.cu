@@ -13,13 +13,16 @@
  *   --clear       intermediates are set to zero behind the last iteration (of each graph)
  *   --dense       nothing stands between iterations; else an event does, in a graph a small fill
  *   --forget      intermediates are never looked at
+ *   --pause MS    so long nothing is done before each iteration (each launch of the graph)
  *   --time        says on stderr what an iteration took, and a copy of the bytes that it moves
  */
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 #include <cuda_runtime.h>
 #include "chain_kernels.cuh"
@@ -36,7 +39,7 @@
 enum { BLOCK = 256, PERIOD = (1 << 20) + 7, PIECE = 8 << 20, LANES = 8 };
 
 struct options {
-	int n = 1000003, repeat = 20, offset = 0, graph = 0;
+	int n = 1000003, repeat = 20, offset = 0, graph = 0, pause = 0;
 	bool bf16 = false, stream = false, inplace = false, clear = false, dense = false;
 	bool forget = false, time = false;
 };
@@ -243,6 +246,8 @@ template <typename T> static void run(const struct options &o)
 	if (o.graph)
 		exec = captured(o, w);
 	auto round = [&](int i) {
+		if (o.pause)
+			std::this_thread::sleep_for(std::chrono::milliseconds(o.pause));
 		if (exec) {
 			CHECK(cudaGraphLaunch(exec, w.stream));
 			return;
@@ -277,7 +282,8 @@ static void usage()
 {
 	fprintf(stderr, "usage: chain [--n N] [--repeat N] [--type f32|bf16] [--offset N] [--stream] "
 			"[--inplace]\n"
-			"             [--graph [N]] [--clear] [--dense] [--forget] [--time]\n");
+			"             [--graph [N]] [--clear] [--dense] [--forget] [--pause MS]\n"
+			"             [--time]\n");
 	exit(2);
 }
 
@@ -288,7 +294,8 @@ static struct options parse(int argc, char **argv)
 		const char *name;
 		int *value;
 		int least;
-	} numbers[] = {{"--n", &o.n, 1}, {"--repeat", &o.repeat, 1}, {"--offset", &o.offset, 0}};
+	} numbers[] = {{"--n", &o.n, 1}, {"--repeat", &o.repeat, 1}, {"--offset", &o.offset, 0},
+		       {"--pause", &o.pause, 0}};
 	struct {
 		const char *name;
 		bool *value;

@@ -54,6 +54,24 @@ ok "many chains: with verdicts of their own" bigger "$verdicts" 12
 echo "# $verdicts verdicts"
 ok "many chains: most launches were fused" bigger "$(first fused)" $((launches / 2))
 
+# A graph that is launched six times: what earlier runs left is enough for all but the first launch, which is checked, if
+# there is time for it.
+few_learn() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini AUTOFUSE_REPORT=$report \
+			shim "$APPS/chain" --n 10007 --repeat 12 --graph 2 --clear --forget --pause 250 >"$AF_TMP/got" || return
+		[ "$(graph launches/fused)" -ge 4 ] && return
+		probes_over
+	done
+	echo "# $(graph launches)"
+	return 1
+}
+"$APPS/chain" --n 10007 --repeat 12 --graph 2 --clear --forget >"$AF_TMP/few"
+ok "few launches: fused from what earlier runs left" few_learn
+ok "few launches: same memory" cmp "$AF_TMP/few" "$AF_TMP/got"
+ok "few launches: both chains, and four stores less" same "2 4" "$(first groups) $(first stores_dropped)"
+
 # What `autofuse plan` says of the recorded graph is what was done.
 AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off run explicit int $launches
 ok "recording: same memory" alike explicit int $launches

@@ -202,6 +202,7 @@ static void test_recordings(void **arg)
 		"hf_llama_bf16.jsonl.gz",
 		"hf_llama_bf16_decode_b32_graph.jsonl.gz",
 		"hf_llama_bf16_train.jsonl.gz",
+		"hf_llama8b_bf16_layer.jsonl.gz",
 	};
 
 	for (unsigned i = 0; i < sizeof(file) / sizeof(file[0]); i++) {

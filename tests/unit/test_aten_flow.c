@@ -41,7 +41,8 @@ static uint64_t covered(struct range r)
 	return bytes;
 }
 
-/* In part: nothing but biases, whose size is not known exactly. */
+/* In part: nothing but biases, whose size is not known exactly. Not written: weights, inputs, and
+ * counters that a fill zeroed, which is no launch. */
 static void test_flow(void **arg)
 {
 	static const struct {
@@ -49,7 +50,7 @@ static void test_flow(void **arg)
 		unsigned whole, part, none;
 	} row[] = {
 		{"hf_llama_bf16.jsonl.gz", 491, 0, 71},
-		{"hf_llama_bf16_train.jsonl.gz", 367, 0, 44},
+		{"hf_llama_bf16_train.jsonl.gz", 384, 0, 45},
 		{"hf_phi3_bf16.jsonl.gz", 135, 0, 17},
 		{"hf_gpt2_bf16.jsonl.gz", 262, 9, 87},
 	};

@@ -40,6 +40,8 @@ static const struct recording {
 	  {"rmsnorm", NULL, 1, 8},
 	  {"rope", NULL, 2, 10},
 	  {"silu_mul", NULL, 2, 2}}},
+	/* What zeroes the up product's counters comes between silu and mul. */
+	{"hf_llama8b_bf16_layer", {{"add_rmsnorm", NULL, 1, 9}, {"silu_mul", "barrier", 1, 2}}},
 	{"hf_phi3_bf16",
 	 {{"add_rmsnorm", NULL, 4, 9},
 	  {"rmsnorm", NULL, 1, 8},
