@@ -7,6 +7,7 @@
 #include "matcher/row_build.h"
 #include "matcher/seq.h"
 #include "shim/attributed.h"
+#include "shim/control.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
 #include "shim/kernels.h"
@@ -206,6 +207,12 @@ static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 	return true;
 }
 
+/* Nothing begins while fusion is switched off; what is open then still has to end. */
+static bool switched_off(void)
+{
+	return !control_on() && !record_on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
+}
+
 static CUresult guarded(struct call *c)
 {
 	static uint64_t launches;
@@ -227,7 +234,7 @@ static CUresult guarded(struct call *c)
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
 	if (has_attributes(c))
 		attributed_note(rec);
-	if (!concerns(rec) ||
+	if (!concerns(rec) || switched_off() ||
 	    (looked_at(rec) && rec->k.ops & ops.begin && passed_over(rec, here, index)))
 		return send(&c->own);
 	op_opaque(&op);
