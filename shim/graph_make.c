@@ -15,6 +15,7 @@
 #include "shim/graph_state.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
+#include "shim/worker.h"
 
 enum {
 	LIFE_WORTH = 8,   /* launches that make an exec worth a clone */
@@ -173,6 +174,17 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 	return NULL;
 }
 
+static bool wanted(void)
+{
+	return process.on && process.config.opt.graphs != GRAPHS_OFF && sig_count();
+}
+
+void graph_expected(void)
+{
+	if (wanted())
+		worker_start(&worker_graph); /* as long as a graph of 40 nodes takes */
+}
+
 void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsigned number)
 {
 	struct spent t = {.from = graph_now()};
@@ -180,7 +192,7 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsig
 	unsigned nodes = 0;
 	struct side *s;
 
-	if (!process.on || process.config.opt.graphs == GRAPHS_OFF || !sig_count())
+	if (!wanted())
 		return;
 	ours_seen();
 	s = make(exec, graph, flags, &why, &nodes, &t);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "shim/driver.h"
+#include "shim/graph.h"
 #include "shim/ours.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -47,6 +48,7 @@ static CUresult capture_begins(CUstream s)
 {
 	CUresult r;
 
+	graph_expected();
 	capture_add(s);
 	r = window_all_call();
 	worker_driver_wait(false); /* what it allocates would spoil the capture */
