@@ -189,7 +189,8 @@ uint32_t graph_attributes(CUgraphNode node, struct kernel_rec *rec, int *priorit
 	uint32_t attrs = 0;
 
 	*priority = 0;
-	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &v))
+	if (attributed_priority(rec) &&
+	    !real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &v))
 		*priority = v.priority;
 	if (!attributed(rec))
 		return 0;
