@@ -17,6 +17,37 @@ static struct {
 	bool all;                /* atomic */
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static struct {
+	bool any;       /* one that is not 0; atomic */
+	unsigned epoch; /* from 1 on; atomic */
+} priority = {.epoch = 1};
+
+void attributed_stream(CUstream s)
+{
+	static __thread struct {
+		CUstream stream;
+		unsigned epoch;
+	} last;
+	unsigned epoch = __atomic_load_n(&priority.epoch, __ATOMIC_ACQUIRE);
+	int p;
+
+	/* The default streams have none, and nothing is asked of them while something is captured.
+	 */
+	if ((uintptr_t)s <= (uintptr_t)CU_STREAM_PER_THREAD ||
+	    __atomic_load_n(&priority.any, __ATOMIC_RELAXED) ||
+	    (last.epoch == epoch && last.stream == s))
+		return;
+	if (real.cuStreamGetPriority(s, &p) || p)
+		__atomic_store_n(&priority.any, true, __ATOMIC_RELEASE);
+	last.stream = s;
+	last.epoch = epoch;
+}
+
+void attributed_streams_change(void)
+{
+	__atomic_add_fetch(&priority.epoch, 1, __ATOMIC_ACQ_REL);
+}
+
 static bool listed(const char *name)
 {
 	unsigned n = __atomic_load_n(&list.n, __ATOMIC_ACQUIRE);
@@ -58,6 +89,11 @@ bool attributed(struct kernel_rec *rec)
 	else
 		__atomic_store_n(&rec->asked, n, __ATOMIC_RELAXED);
 	return __atomic_load_n(&rec->attributed, __ATOMIC_RELAXED);
+}
+
+bool attributed_priority(struct kernel_rec *rec)
+{
+	return __atomic_load_n(&priority.any, __ATOMIC_ACQUIRE) || attributed(rec);
 }
 
 /* Attributes that come to nodes in other ways than by a launch. */

@@ -13,6 +13,8 @@
 /* How many of the program's execs have a record here; at 0 its calls have nothing to do here. */
 extern unsigned graph_execs;
 
+/* A graph is about to be captured: what would take time when it is instantiated is done now. */
+void graph_expected(void);
 /* The program made an exec of a graph, its number `number` from 0 on. Clones the graph, if a kernel
  * node of it may begin a group. */
 void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsigned number);

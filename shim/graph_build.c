@@ -87,7 +87,7 @@ static int begin(struct side *s, struct graph_work *w)
 	w->aside = calloc(shape->nlevel + 1, sizeof(*w->aside));
 	w->lean = calloc(shape->nnode + 1, sizeof(*w->lean));
 	w->stores = s->keep_stores ? STORES_ALL : (enum stores)process.config.opt.stores;
-	if (!w->disabled || !w->node || !w->dag || !w->aside || !w->lean ||
+	if (!w->disabled || !w->node || !w->dag || !w->aside || !w->lean || side_nodes(s) ||
 	    graph_read_edges(&s->shape) ||
 	    form_clone(&w->form[FORM_FUSED], shape, shape->node, s->base))
 		return -1;
@@ -263,7 +263,7 @@ bool graph_build(struct side *s)
 {
 	CUgraphExec fused = NULL, check = NULL;
 	CUcontext old;
-	struct graph_work w = {.shape = &s->shape, .side = s->node};
+	struct graph_work w = {.shape = &s->shape, .asked = s->asked};
 	bool pushed, ok;
 	struct side_check there[GRAPH_CHECKS];
 	unsigned kept, stores, nthere;

@@ -22,7 +22,7 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 	n->kind = GRAPH_KERNEL;
 	op_opaque(&n->op);
 	n->launch.index = i;
-	if (w->side[i].device_updatable)
+	if (w->asked[i].device_updatable)
 		w->alone = REASON_DEVICE_GRAPH;
 	if (real.cuGraphKernelNodeGetParams_v2(node, &p) || !(rec = graph_kernel(&p)))
 		return true;
@@ -45,8 +45,8 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 		return true;
 	if (!p.kernelParams)
 		n->launch.attrs |= LAUNCH_EXTRA;
-	n->launch.attrs |= w->side[i].attrs;
-	n->launch.priority = w->side[i].priority;
+	n->launch.attrs |= w->asked[i].attrs;
+	n->launch.priority = w->asked[i].priority;
 	if (decode_launch(&n->launch, &n->op))
 		return true;
 	n->launch.site = key_site(&n->launch, &n->op);

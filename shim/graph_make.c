@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/log.h"
 #include "matcher/row_build.h"
 #include "matcher/seq.h"
 #include "matcher/sig.h"
@@ -14,6 +15,7 @@
 #include "shim/graph_state.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
+#include "shim/worker.h"
 
 enum {
 	LIFE_WORTH = 8,   /* launches that make an exec worth a clone */
@@ -48,7 +50,7 @@ static void read_attributes(struct side *s)
 	const uint64_t members = seq_members() | row_op_codes();
 
 	for (unsigned i = 0; i < s->shape.nnode; i++) {
-		struct side_node *n = &s->node[i];
+		struct side_asked *n = &s->asked[i];
 		CUDA_KERNEL_NODE_PARAMS p;
 		struct kernel_rec *rec;
 
@@ -65,35 +67,51 @@ static void read_attributes(struct side *s)
 	}
 }
 
+/* When each part of what is added to the program's call was over, for the log. */
+struct spent {
+	uint64_t from, read, cloned, paired, asked;
+};
+
+static void log_spent(const struct spent *t, unsigned nodes)
+{
+	log_debug("a graph of %u nodes: in the program's call read in %.2f ms, cloned in %.2f, "
+		  "twins found in %.2f, nodes asked in %.2f, all in %.2f",
+		  nodes, 1e-6 * (double)(t->read - t->from), 1e-6 * (double)(t->cloned - t->read),
+		  1e-6 * (double)(t->paired - t->cloned), 1e-6 * (double)(t->asked - t->paired),
+		  1e-6 * (double)(graph_now() - t->from));
+}
+
 /* Fills s with a clone of the graph. NONE, or why not. */
-static enum reason take_clone(struct side *s, CUgraph graph)
+static enum reason take_clone(struct side *s, CUgraph graph, struct spent *t)
 {
 	CUgraph *levels;
 	CUgraphNode *twin;
 	enum reason why = REASON_NONE;
 
-	s->node = calloc(s->shape.nnode + 1, sizeof(*s->node));
+	s->asked = calloc(s->shape.nnode + 1, sizeof(*s->asked));
 	twin = calloc(s->shape.nnode + 1, sizeof(*twin));
 	levels = calloc(s->shape.nlevel, sizeof(*levels));
-	if (!s->node || !twin || !levels)
+	if (!s->asked || !twin || !levels)
 		why = REASON_NO_MEMORY;
 	else if (real.cuGraphClone(&s->base, graph))
 		why = REASON_NOT_CLONEABLE;
-	else if (graph_twins(&s->shape, s->shape.node, s->base, twin, levels))
+	else if ((t->cloned = graph_now()) &&
+		 graph_twins(&s->shape, s->shape.node, s->base, twin, levels))
 		why = REASON_NOT_CLONEABLE;
 	if (why) {
 		free(twin);
 		free(levels);
 		return why;
 	}
+	t->paired = graph_now();
 	read_attributes(s);
+	t->asked = graph_now();
 	s->program_node = s->shape.node;
 	s->shape.node = twin;
 	for (unsigned i = 0; i < s->shape.nlevel; i++)
 		s->shape.level[i].graph = levels[i];
 	free(levels);
-	return graph_index_make(&s->program, s->program_node, s->shape.nnode) ? REASON_NO_MEMORY
-									      : REASON_NONE;
+	return REASON_NONE;
 }
 
 /*
@@ -122,7 +140,7 @@ static bool pointless(void)
 
 /* The record of the new exec; or *why it is left alone. */
 static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long flags,
-			 enum reason *why, unsigned *nodes)
+			 enum reason *why, unsigned *nodes, struct spent *t)
 {
 	struct side *s = calloc(1, sizeof(*s));
 
@@ -143,8 +161,10 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 		*why = REASON_UPDATED_OFTEN;
 	else if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
 		*why = REASON_DEVICE_GRAPH;
-	else
-		*why = take_clone(s, graph);
+	else {
+		t->read = graph_now();
+		*why = take_clone(s, graph, t);
+	}
 	*nodes = s->shape.nnode;
 	if (!*why)
 		return s;
@@ -154,17 +174,28 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 	return NULL;
 }
 
+static bool wanted(void)
+{
+	return process.on && process.config.opt.graphs != GRAPHS_OFF && sig_count();
+}
+
+void graph_expected(void)
+{
+	if (wanted())
+		worker_start(&worker_graph); /* as long as a graph of 40 nodes takes */
+}
+
 void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsigned number)
 {
-	uint64_t from = graph_now();
+	struct spent t = {.from = graph_now()};
 	enum reason why;
 	unsigned nodes = 0;
 	struct side *s;
 
-	if (!process.on || process.config.opt.graphs == GRAPHS_OFF || !sig_count())
+	if (!wanted())
 		return;
 	ours_seen();
-	s = make(exec, graph, flags, &why, &nodes);
+	s = make(exec, graph, flags, &why, &nodes, &t);
 	if (s) {
 		graph_report_made(s, nodes);
 		s->want = true;
@@ -178,13 +209,14 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsig
 			}
 		}
 		pthread_mutex_lock(&s->lock);
-		s->added_ns = graph_now() - from;
+		s->added_ns = graph_now() - t.from;
 		graph_report_added(nodes, s->added_ns);
 		side_want(s);
 		pthread_mutex_unlock(&s->lock);
+		log_spent(&t, nodes);
 	} else {
 		graph_report_alone(nodes, why);
-		graph_report_added(why == REASON_NO_CANDIDATE ? 0 : nodes, graph_now() - from);
+		graph_report_added(why == REASON_NO_CANDIDATE ? 0 : nodes, graph_now() - t.from);
 	}
 }
 

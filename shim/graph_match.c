@@ -326,7 +326,7 @@ static bool is_aside(const struct graph_work *w, unsigned level)
 
 	if (!level)
 		return false;
-	above = w->shape->level_of[l->parent];
+	above = graph_level_of(w->shape, l->parent);
 	up = &w->shape->level[above];
 	if (w->aside[above] || w->disabled[l->parent])
 		return true;

@@ -8,9 +8,13 @@
 
 struct kernel_rec *graph_kernel(const CUDA_KERNEL_NODE_PARAMS *p)
 {
-	struct kernel_rec *rec = p->kern ? kernels_get_kernel(p->kern) : NULL;
+	struct kernel_rec *rec = kernels_peek(p->func);
 
-	/* The record whose image is known can have a verdict. */
+	/* The record whose image is known can have a verdict. The function's is there where it was
+	 * launched; that of the kernel may be one more, and takes microseconds to make. */
+	if (rec && rec->image)
+		return rec;
+	rec = p->kern ? kernels_get_kernel(p->kern) : NULL;
 	if (rec && rec->image)
 		return rec;
 	return p->func ? kernels_get(p->func) : rec;
@@ -185,7 +189,8 @@ uint32_t graph_attributes(CUgraphNode node, struct kernel_rec *rec, int *priorit
 	uint32_t attrs = 0;
 
 	*priority = 0;
-	if (!real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &v))
+	if (attributed_priority(rec) &&
+	    !real.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &v))
 		*priority = v.priority;
 	if (!attributed(rec))
 		return 0;

@@ -48,7 +48,7 @@ void graph_index_free(struct graph_index *x)
 static int grow(struct graph_shape *s, size_t n)
 {
 	size_t all = s->nnode + n + 1;
-	void *node, *type, *level_of, *level;
+	void *node, *type, *level;
 
 	if (all > GRAPH_NODES)
 		return -1;
@@ -56,11 +56,9 @@ static int grow(struct graph_shape *s, size_t n)
 		s->node = node;
 	if ((type = realloc(s->type, all * sizeof(*s->type))))
 		s->type = type;
-	if ((level_of = realloc(s->level_of, all * sizeof(*s->level_of))))
-		s->level_of = level_of;
 	if ((level = realloc(s->level, (s->nlevel + 1) * sizeof(*s->level))))
 		s->level = level;
-	return node && type && level_of && level ? 0 : -1;
+	return node && type && level ? 0 : -1;
 }
 
 static int add_level(struct graph_shape *s, CUgraph graph, unsigned parent)
@@ -78,11 +76,9 @@ static int add_level(struct graph_shape *s, CUgraph graph, unsigned parent)
 	l->first = s->nnode;
 	l->n = (unsigned)n;
 	l->parent = parent;
-	for (unsigned i = s->nnode; i < s->nnode + n; i++) {
-		s->level_of[i] = s->nlevel;
+	for (unsigned i = s->nnode; i < s->nnode + n; i++)
 		if (real.cuGraphNodeGetType(s->node[i], &s->type[i]))
 			return -1;
-	}
 	s->nnode += (unsigned)n;
 	s->nlevel++;
 	return 0;
@@ -197,6 +193,15 @@ int graph_read_edges(struct graph_shape *s)
 	return 0;
 }
 
+unsigned graph_level_of(const struct graph_shape *s, unsigned node)
+{
+	unsigned l = 0;
+
+	while (l + 1 < s->nlevel && s->level[l + 1].first <= node)
+		l++;
+	return l;
+}
+
 void graph_shape_free(struct graph_shape *s)
 {
 	for (unsigned i = 0; i < s->nlevel; i++) {
@@ -206,7 +211,6 @@ void graph_shape_free(struct graph_shape *s)
 	}
 	free(s->node);
 	free(s->type);
-	free(s->level_of);
 	free(s->level);
 	memset(s, 0, sizeof(*s));
 }

@@ -23,7 +23,6 @@ struct graph_level {
 struct graph_shape {
 	CUgraphNode *node; /* level by level, each in the order of cuGraphGetNodes */
 	CUgraphNodeType *type;
-	unsigned *level_of;
 	unsigned nnode;
 	struct graph_level *level;
 	unsigned nlevel;
@@ -33,6 +32,8 @@ struct graph_shape {
 int graph_read_nodes(CUgraph graph, struct graph_shape *out);
 int graph_read_edges(struct graph_shape *s);
 void graph_shape_free(struct graph_shape *s);
+/* The level that a node lies in. */
+unsigned graph_level_of(const struct graph_shape *s, unsigned node);
 /* The same nodes by number and type, and the same edges? Edges of both have been read. */
 bool graph_shape_same(const struct graph_shape *a, const struct graph_shape *b);
 

@@ -42,19 +42,22 @@ struct side_node {
 	CUgraphNode twin[FORM_COUNT]; /* in the forms' graphs; NULL: not there */
 	CUcontext ctx;                /* of a copy or fill, as the program said last */
 	bool disabled;
-	uint8_t witness; /* forms that an edit of it may make wrong, one bit each */
-	bool stores;     /* of the fused one, only stores that were left out rest on it */
-	bool changed;    /* edited while a form was being built */
-	/* Of a kernel node, as graph_attributes and graph_device_updatable say; they never change.
-	 * Asked in the program's instantiate call: at any other time each question may wait until a
-	 * thread that is inside a synchronous copy comes out (H200, driver 580: 0.2 us against
-	 * milliseconds). */
-	uint32_t attrs;
-	int priority;
-	bool device_updatable;
-	bool read, clustered;        /* what follows is known */
+	uint8_t witness;      /* forms that an edit of it may make wrong, one bit each */
+	bool stores;          /* of the fused one, only stores that were left out rest on it */
+	bool changed;         /* edited while a form was being built */
+	bool read, clustered; /* what follows is known */
 	union graph_content content; /* what base's node does */
 	uint64_t cluster;            /* graph_cluster of it */
+};
+
+/*
+ * Of a kernel node, as graph_attributes and graph_device_updatable say; it never changes. Asked in
+ * the program's instantiate call: at any other time each question may wait until a thread that is
+ * inside a synchronous copy comes out (H200, driver 580: 0.2 us against milliseconds).
+ */
+struct side_asked {
+	int priority;
+	uint32_t attrs : 31, device_updatable : 1;
 };
 
 struct side_form {
@@ -98,9 +101,10 @@ struct side {
 	CUgraph base;
 	struct graph_shape shape;                          /* nodes are base's */
 	enum { CHAIN_UNKNOWN, CHAIN_YES, CHAIN_NO } chain; /* see graph_update.c */
-	CUgraphNode *program_node; /* their handles in the program's graph, by which it edits */
-	struct graph_index program;
-	struct side_node *node; /* shape.nnode of them */
+	CUgraphNode *program_node;  /* their handles in the program's graph, by which it edits */
+	struct side_asked *asked;   /* by node */
+	struct graph_index program; /* of program_node, and: */
+	struct side_node *node;     /* shape.nnode of them; both after side_nodes */
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
@@ -163,6 +167,9 @@ struct side *side_take(CUgraphExec exec);
 bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
 /* Takes everything down, frees nothing: base, forms, event. Lock held, driver callable. */
 void side_strip(struct side *s);
+/* Makes what was left out in the program's instantiate call, where each page of memory that is
+ * touched costs: the index, and node[]. Lock held. -1 if out of memory. */
+int side_nodes(struct side *s);
 /* Frees a record that nobody refers to. */
 void side_free(struct side *s);
 void side_drop_form(struct side *s, enum graph_form f);

@@ -142,10 +142,10 @@ void side_drop_form(struct side *s, enum graph_form f)
 	form->graph = NULL;
 	if (s->last == f) /* the next one is another exec: ordered by the event */
 		s->last = FORM_NONE;
-	for (unsigned i = 0; i < s->shape.nnode; i++)
+	for (unsigned i = 0; s->node && i < s->shape.nnode; i++) {
 		s->node[i].twin[f] = NULL;
-	for (unsigned i = 0; i < s->shape.nnode; i++)
 		s->node[i].witness &= (uint8_t) ~(1u << f);
+	}
 	if (f == FORM_CHECK)
 		s->ncheck = 0;
 	if (f != FORM_FUSED)
@@ -154,6 +154,16 @@ void side_drop_form(struct side *s, enum graph_form f)
 	s->group = NULL;
 	s->ngroup = s->removed = s->stores = 0;
 	s->bytes = 0;
+}
+
+int side_nodes(struct side *s)
+{
+	if (!s->node)
+		s->node = calloc(s->shape.nnode + 1, sizeof(*s->node));
+	return s->node && (s->program.slot ||
+			   !graph_index_make(&s->program, s->program_node, s->shape.nnode))
+		       ? 0
+		       : -1;
 }
 
 void side_strip(struct side *s)
@@ -174,6 +184,7 @@ void side_free(struct side *s)
 	graph_list_free(&s->list);
 	graph_index_free(&s->program);
 	free(s->program_node);
+	free(s->asked);
 	graph_shape_free(&s->shape);
 	free(s->node);
 	free(s->verdict);

@@ -44,7 +44,7 @@ struct work_check {
 
 struct graph_work {
 	const struct graph_shape *shape;
-	const struct side_node *side; /* of the record: only what never changes is read */
+	const struct side_asked *asked; /* of the record */
 	bool *disabled;
 	struct work_form form[FORM_COUNT];
 	struct graph_node *node; /* params owned */

@@ -234,6 +234,8 @@ static CUresult guarded(struct call *c)
 		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
 	if (has_attributes(c))
 		attributed_note(rec);
+	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+		attributed_stream(c->own.stream);
 	if (!concerns(rec) || switched_off() ||
 	    (looked_at(rec) && rec->k.ops & ops.begin && passed_over(rec, here, index)))
 		return send(&c->own);
@@ -280,6 +282,8 @@ static CUresult launch(struct call *c)
 	if ((!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || !guard_enter()) {
 		if (has_attributes(c))
 			attributed_note(NULL);
+		if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+			attributed_stream(c->own.stream);
 		return send(&c->own);
 	}
 	finish_arm();

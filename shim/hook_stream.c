@@ -2,7 +2,9 @@
 /* Captures (nothing is held while one is under way anywhere in the process) and streams that go. */
 #include <pthread.h>
 
+#include "shim/attributed.h"
 #include "shim/driver.h"
+#include "shim/graph.h"
 #include "shim/ours.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -47,6 +49,8 @@ static CUresult capture_begins(CUstream s)
 {
 	CUresult r;
 
+	graph_expected();
+	attributed_streams_change();
 	capture_add(s);
 	r = window_all_call();
 	worker_driver_wait(false); /* what it allocates would spoil the capture */
@@ -150,6 +154,7 @@ static CUresult destroy(CUstream stream, unsigned call, CUresult (*own)(CUstream
 	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD) /* the driver refuses the others */
 		window_drop_stream(NULL, stream);
 	r = own(stream);
+	attributed_streams_change();
 	if (!r)
 		capture_remove(stream);
 	return r;

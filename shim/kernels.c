@@ -177,19 +177,30 @@ static struct kernel_rec *get_slow(CUfunction f, bool kernel, uint64_t generatio
 	return &r->pub;
 }
 
+static unsigned slot_of(CUfunction f)
+{
+	return (unsigned)(((uintptr_t)f * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % CACHE_SLOTS;
+}
+
+/* In the thread's cache, if that is of this generation. */
+static inline struct kernel_rec *cached(CUfunction f, uint64_t generation, unsigned slot)
+{
+	if (!f || cache.generation != generation)
+		return NULL;
+	if (cache.slot[slot].f == f)
+		return &cache.slot[slot].r->pub;
+	if (cache.slot[slot ^ 1].f == f)
+		return &cache.slot[slot ^ 1].r->pub;
+	return NULL;
+}
+
 static inline struct kernel_rec *get(CUfunction f, bool kernel)
 {
 	uint64_t generation = __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE);
-	unsigned slot =
-		(unsigned)(((uintptr_t)f * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % CACHE_SLOTS;
+	unsigned slot = slot_of(f);
+	struct kernel_rec *r = cached(f, generation, slot);
 
-	if (f && cache.generation == generation) {
-		if (cache.slot[slot].f == f)
-			return &cache.slot[slot].r->pub;
-		if (cache.slot[slot ^ 1].f == f)
-			return &cache.slot[slot ^ 1].r->pub;
-	}
-	return get_slow(f, kernel, generation, slot);
+	return r ? r : get_slow(f, kernel, generation, slot);
 }
 
 struct kernel_rec *kernels_get(CUfunction f)
@@ -200,6 +211,11 @@ struct kernel_rec *kernels_get(CUfunction f)
 struct kernel_rec *kernels_get_kernel(CUkernel k)
 {
 	return get((CUfunction)k, true);
+}
+
+struct kernel_rec *kernels_peek(CUfunction f)
+{
+	return cached(f, __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE), slot_of(f));
 }
 
 void kernels_forget(const void *owner)

@@ -31,6 +31,8 @@ struct kernel_rec *kernels_get(CUfunction f);
 /* The same of one that is known to be a CUkernel: cuKernel* is asked first, so that debuggers which
  * list failed calls have nothing to list. */
 struct kernel_rec *kernels_get_kernel(CUkernel k);
+/* That of a handle that this thread looked up of late, or NULL: asks nobody, makes nothing. */
+struct kernel_rec *kernels_peek(CUfunction f);
 
 /* A group that a launch of k begins is fused, or may be once there is evidence. */
 static inline void kernels_promise(const struct kernel *k)

@@ -143,7 +143,7 @@ static void put_graph(struct record_text *t, const char *call, const struct grap
 
 		record_text_add(t, "{\"k\":\"inst\",\"f\":\"%s\",\"id\":%u", call, number);
 		if (i) {
-			unsigned up = s->level_of[l->parent];
+			unsigned up = graph_level_of(s, l->parent);
 
 			record_text_add(t, ",\"in\":[%u,%u]", up, l->parent - s->level[up].first);
 		} else {

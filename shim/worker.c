@@ -195,6 +195,14 @@ int worker_post(struct worker *w, struct worker_job *job)
 	return ret;
 }
 
+void worker_start(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	if (!w->threads)
+		start(w);
+	pthread_mutex_unlock(&w->lock);
+}
+
 void worker_poll(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);

@@ -44,6 +44,8 @@ extern struct worker worker_device, worker_probe, worker_graph, worker_build;
 
 /* Queues a job. -1 if the thread cannot be started; the job is then the caller's again. */
 int worker_post(struct worker *w, struct worker_job *job);
+/* Starts the thread, which then waits: for those who will have no time for that. */
+void worker_start(struct worker *w);
 /* Calls w->poll until it returns false. */
 void worker_poll(struct worker *w);
 

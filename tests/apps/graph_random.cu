@@ -10,7 +10,8 @@
  *   graph_random order                    graphs and executable graphs destroyed in any order
  *   graph_random reset                    the device is reset with executable graphs in use
  *   graph_random dead                     what is overwritten unread, until an edit
- *   graph_random attributes               a chain with an attribute at a launch or at a node
+ *   graph_random attributes               a chain with a priority, or an attribute at a launch or
+ *                                         at a node
  *   graph_random alone                    graphs that no clone can be had of, that have nothing to
  *                                         fuse, and one whose program runs out of memory
  *
@@ -861,6 +862,37 @@ static cudaGraph_t captured_with_attribute(unsigned which)
 	return g;
 }
 
+/* The chain as launches: those from `from` on to a stream of high priority. */
+static cudaGraph_t captured_with_priority(unsigned from)
+{
+	std::vector<struct node> nodes = chain();
+	cudaStream_t s = world.stream[0], high;
+	cudaEvent_t forked, joined;
+	cudaGraph_t g;
+
+	CHECK(cudaStreamCreateWithPriority(&high, cudaStreamNonBlocking, -1));
+	CHECK(cudaEventCreate(&forked));
+	CHECK(cudaEventCreate(&joined));
+	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+	for (unsigned i = 0; i < nodes.size(); i++) {
+		struct arguments a(nodes[i].what);
+
+		if (i == from) {
+			CHECK(cudaEventRecord(forked, s));
+			CHECK(cudaStreamWaitEvent(high, forked, 0));
+		}
+		CHECK(cudaLaunchKernel(a.p.func, a.p.gridDim, a.p.blockDim, a.p.kernelParams, 0,
+				       i < from ? s : high));
+	}
+	CHECK(cudaEventRecord(joined, high));
+	CHECK(cudaStreamWaitEvent(s, joined, 0));
+	CHECK(cudaStreamEndCapture(s, &g));
+	CHECK(cudaStreamDestroy(high));
+	CHECK(cudaEventDestroy(forked));
+	CHECK(cudaEventDestroy(joined));
+	return g;
+}
+
 /* And as nodes, the first of which is given one. */
 static cudaGraph_t given_attribute()
 {
@@ -880,6 +912,8 @@ static void attributes()
 	state = 77;
 	reset();
 	launch_some(chain_graph(), 60, false);
+	launch_some(captured_with_priority(0), 60, false);
+	launch_some(captured_with_priority(3), 60, false);
 	launch_some(captured_with_attribute(3), 60, false);
 	launch_some(given_attribute(), 60, false);
 }

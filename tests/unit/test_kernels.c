@@ -114,9 +114,13 @@ static void reused(void **state)
 
 	name_of[110] = "before";
 	name_of[210] = "kept";
+	assert_null(kernels_peek(handle(110)));
+	assert_null(kernels_peek(NULL));
 	old = kernels_get(handle(110));
+	assert_ptr_equal(kernels_peek(handle(110)), old);
 	other = kernels_get(handle(210));
 	kernels_forget((void *)10);
+	assert_null(kernels_peek(handle(110)));
 	name_of[110] = "after";
 	now = kernels_get(handle(110));
 	assert_ptr_not_equal(now, old);

@@ -108,6 +108,13 @@ CUresult launch(CUfunction f, const struct launch_shape *shape, CUstream handle,
 	if (!w)
 		return why;
 	driver.launches++;
+	if (s->capture && s->priority) { /* the node has its stream's */
+		CUlaunchAttribute own = {};
+
+		own.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+		own.value.priority = s->priority;
+		w->attributes.insert(w->attributes.begin(), own); /* the launch's counts more */
+	}
 	why = stream_give(s, w);
 	for (unsigned i = 0; i < n && why == CUDA_SUCCESS; i++) {
 		CUevent e = attributes[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT
