@@ -62,6 +62,7 @@
 	.endm
 
 	.hidden	real, window_watch, route, route_dlsym, route_dlopen
+	.hidden	record_on, window_activity
 	.hidden	driver_lazy, thunk_known, thunk_outside, thunk_target
 
 /* void *dlsym(void *handle, const char *name): route.c answers, or changes the name, or neither. */
@@ -210,7 +211,19 @@ thunk_offsets:
 	cmpl	$0, window_watch(%rip)
 	jne	1f
 	jmp	*real+8*row(%rip)
-1:	movl	$row, %eax
+1:
+	.if	class == CLASS_neutral /* no more than window_touch, unless calls are recorded */
+	cmpb	$0, record_on(%rip)
+	jne	3f
+	movq	window_activity@gottpoff(%rip), %r11
+	movq	%fs:(%r11), %r11
+	testq	%r11, %r11
+	je	2f
+	incl	(%r11)
+2:	jmp	*real+8*row(%rip)
+3:
+	.endif
+	movl	$row, %eax
 	jmp	known
 	end	\name
 	.if	class == CLASS_neutral

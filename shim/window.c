@@ -20,9 +20,10 @@ static pthread_mutex_t make_lock = PTHREAD_MUTEX_INITIALIZER; /* guards creation
 
 static __thread struct {
 	struct window *last; /* used last by this thread */
-	struct window *held; /* where this thread's last held launch is */
 	int tid;
 } here;
+
+__thread unsigned *window_activity;
 
 int window_thread(void)
 {
@@ -162,14 +163,14 @@ void window_update(struct window *w)
 
 void window_touch(void)
 {
-	if (here.held)
-		__atomic_add_fetch(&here.held->activity, 1, __ATOMIC_RELAXED);
+	if (window_activity)
+		__atomic_add_fetch(window_activity, 1, __ATOMIC_RELAXED);
 }
 
 void window_holds(struct window *w)
 {
 	if (!w->held) {
-		here.held = w;
+		window_activity = &w->activity;
 		__atomic_fetch_add(&report_counts.sequences, 1, __ATOMIC_RELAXED);
 	}
 	__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
@@ -226,5 +227,6 @@ void window_forked(void)
 	/* Locks may be held by threads that do not exist here: touch nothing but the switch. */
 	window_watch = window_waiting = 0;
 	graph_forked();
-	here.held = here.last = NULL;
+	window_activity = NULL;
+	here.last = NULL;
 }

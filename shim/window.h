@@ -27,6 +27,9 @@ extern unsigned window_captures;
 
 /* A pure query: re-arms the way-out timer of what this thread holds. */
 void window_touch(void);
+/* What it counts in: `activity` of the window of this thread's last held launch, or NULL. Neutral
+ * calls do that without it (entry.S); one that is lost is no harm. */
+extern __thread unsigned *window_activity;
 
 /* A call ordered on one stream, as the program passed it (ptsz: 0 means the per-thread stream). */
 CUresult window_stream_call(CUstream stream, bool ptsz);

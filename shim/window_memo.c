@@ -162,6 +162,37 @@ static bool may(const struct window *w, const struct step *s)
 	return true;
 }
 
+/* What is likely to come behind that. */
+static const struct entry *next_of(const struct entry *e)
+{
+	return e && e->behind.last ? e->behind.last->next : NULL;
+}
+
+static void fetch(const void *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 64)
+		__builtin_prefetch((const char *)at + i, 0, 2);
+}
+
+/*
+ * Between two launches a program like Python goes through more memory than near caches hold. What
+ * the next steps will look at is asked for while it does: what a thing points to one launch after
+ * the thing itself.
+ */
+static void ahead(const struct entry *at)
+{
+	const struct entry *one = next_of(at), *two = next_of(one), *three = next_of(two);
+
+	if (!three)
+		return;
+	fetch(three, sizeof(*three) + 512);
+	fetch(two->launch.kernel, sizeof(struct kernel_rec));
+	if (two->step)
+		fetch(two->step, sizeof(*two->step) + 2 * sizeof(struct act));
+	if (one->step && one->step->nact && one->step->act[0].whole)
+		fetch(one->step->act[0].whole, sizeof(struct whole));
+}
+
 /* The launch is the next of the way. False: it is still in hand, and the planner's. */
 static bool step(struct window *w, struct entry *e, const struct own_launch *own,
 		 const struct launch *l, CUresult *r)
@@ -186,6 +217,7 @@ static bool step(struct window *w, struct entry *e, const struct own_launch *own
 	}
 	m->at = e;
 	m->count++;
+	ahead(e);
 	*r = s->own == SEQ_PASS ? own->send(own) : CUDA_SUCCESS;
 	return true;
 }
