@@ -8,7 +8,8 @@
  *
  * usage: eager RECORDING FIRST END [PASSES [WARM]]     launches FIRST to END-1 of the recording
  * EAGER_IDLE=1: after these the kernels do nothing. EAGER_MIX=SEED: passes are cut short, leave out
- * launches and wait for the GPU, by numbers drawn from the seed.
+ * launches and wait for the GPU, by numbers drawn from the seed. EAGER_COLD=1: before each launch
+ * the caches forget, as they do while Python runs.
  * Prints a hash of what was written; on stderr ns of the calling thread per launch, of the passes
  * after the first WARM.
  */
@@ -50,6 +51,7 @@ static void die(const char *what)
 }
 
 static uint64_t seed = 88172645463325252u, mix;
+static bool cold;
 
 static uint64_t draw_from(uint64_t *s)
 {
@@ -225,9 +227,27 @@ static bool mixed(unsigned i, unsigned *end)
 	}
 }
 
+/* Reads some of a memory larger than the near caches. */
+__attribute__((noinline)) static void forget(void)
+{
+	enum { ALL = 8 << 20, SOME = 128 << 10, LINE = 64 };
+	static unsigned char *memory;
+	static unsigned at;
+	volatile unsigned char *from;
+
+	if (!memory && !(memory = calloc(1, ALL)))
+		die("out of memory");
+	from = memory + at;
+	for (unsigned i = 0; i < SOME; i += LINE)
+		from[i] = (unsigned char)(from[i] + 1);
+	at = (at + SOME) % ALL;
+}
+
 __attribute__((noinline)) static void run(void)
 {
 	for (unsigned i = 0, end = nstep; i < end; i++) {
+		if (cold && step[i].what == LAUNCH)
+			forget();
 		CUresult r = mixed(i, &end) ? CUDA_SUCCESS : call(&step[i]);
 
 		if (!r)
@@ -264,6 +284,7 @@ int main(int argc, char **argv)
 	settle(argv);
 	if (argc < 4 || cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx))
 		die("usage: eager RECORDING FIRST END [PASSES [WARM]]");
+	cold = getenv("EAGER_COLD") != NULL;
 	if (getenv("EAGER_MIX"))
 		mix = strtoull(getenv("EAGER_MIX"), NULL, 0);
 	read_steps(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
