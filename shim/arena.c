@@ -18,10 +18,10 @@
 enum {
 	SETTLE_TICKS =
 		5, /* polls (about a millisecond each) without an allocation of the program's */
-	GIVE_UP_TICKS = 500,    /* some programs never settle */
-	BYTES_MIN = 8 << 20,    /* is there from the start, as most checks need no more */
+	GIVE_UP_TICKS = 500,       /* some programs never settle */
+	BYTES_MIN = 8 << 20,       /* is there from the start, as most checks need no more */
 	BYTES_UNMAPPED = 64 << 20, /* at most, where memory cannot be mapped and stays */
-	BYTES_LEAST = 64 << 10, /* a smaller check_memory means no live checks */
+	BYTES_LEAST = 64 << 10,    /* a smaller check_memory means no live checks */
 	COUNTER_BYTES = 256,
 	SLOTS_BYTES = ARENA_SIGNALS * ARENA_SLOT_WORDS * 8,
 };
@@ -358,7 +358,8 @@ bool arena_release_memory(void)
 		int idle = 0;
 
 		/* Not in use on the device: the free waits for nothing of ours. */
-		if (__atomic_load_n(&a->state, __ATOMIC_ACQUIRE) != ARENA_READY || !arena_bytes(a) ||
+		if (__atomic_load_n(&a->state, __ATOMIC_ACQUIRE) != ARENA_READY ||
+		    !arena_bytes(a) ||
 		    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
 			continue;

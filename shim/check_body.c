@@ -163,8 +163,9 @@ static bool spoil(const struct check *c, const struct group *g, const struct gro
 		const struct bound *b = &s->bound[i];
 		int64_t rows = s->rows;
 
-		if ((b->use & (BOUND_WRITE | BOUND_READ)) != BOUND_WRITE || b->addr < a->memory.base ||
-		    b->addr >= a->memory.base + a->memory.bytes || copy_of(c, g, &g->bound[i], &rows))
+		if ((b->use & (BOUND_WRITE | BOUND_READ)) != BOUND_WRITE ||
+		    b->addr < a->memory.base || b->addr >= a->memory.base + a->memory.bytes ||
+		    copy_of(c, g, &g->bound[i], &rows))
 			continue;
 		if (!sink->fill(arg, b->addr, 0xa5, (uint64_t)(s->rows * b->pitch)))
 			return false;

@@ -369,7 +369,8 @@ bool check_chain_body(const struct check *c, const struct group *g, const struct
 		return false;
 	s.n = pieces_of(g, s.piece);
 	s.cut = 0;
-	if (!place(c, &s) || !(rows = fitting(&s)) || (rows < s.row.size[s.cut] && !in_part(&s.row)))
+	if (!place(c, &s) || !(rows = fitting(&s)) ||
+	    (rows < s.row.size[s.cut] && !in_part(&s.row)))
 		return false;
 	s.row.size[s.cut] = rows;
 	for (unsigned i = 0; i < s.part.n; i++)

@@ -49,8 +49,7 @@ static bool set_tickets(struct side *s, struct arena *a)
 
 bool graph_check_claim(struct side *s)
 {
-	struct arena *a = s->form[FORM_CHECK].exec ? arena_get(s->ours, s->check_bytes)
-						   : NULL;
+	struct arena *a = s->form[FORM_CHECK].exec ? arena_get(s->ours, s->check_bytes) : NULL;
 	int idle = 0;
 
 	if (!a || !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
@@ -59,7 +58,8 @@ bool graph_check_claim(struct side *s)
 	s->arena = a;
 	for (unsigned i = 0; i < s->ncheck; i++)
 		s->check[i].signal = -1;
-	if (a->memory.base == s->check_base && arena_bytes(a) >= s->check_bytes && set_tickets(s, a))
+	if (a->memory.base == s->check_base && arena_bytes(a) >= s->check_bytes &&
+	    set_tickets(s, a))
 		return true;
 	graph_check_launched(s, false);
 	side_drop_form(s, FORM_CHECK);

@@ -121,8 +121,8 @@ struct side {
 	unsigned check_tries; /* checking forms made while no verdict changed */
 	uint64_t check_changes;
 	uint64_t check_base, check_bytes; /* memory of the arena that its nodes name */
-	struct arena *arena;           /* claimed for the launch in hand */
-	struct graph_verdict *verdict; /* of all groups, as far as there is room */
+	struct arena *arena;              /* claimed for the launch in hand */
+	struct graph_verdict *verdict;    /* of all groups, as far as there is room */
 	unsigned nverdict;
 	/* What is to be done. */
 	bool want;      /* the worker shall look at it */

@@ -85,8 +85,8 @@ static void begin(const struct group *g, const struct ours *o, struct verdict *v
 		if (v->known)
 			verdict_planned(v, g);
 		else if (v->family) /* nor will it be known: there is nothing to search */
-			verdict_reject(v, REASON_NO_KERNEL, "an operation of it has more than one arithmetic",
-				       false);
+			verdict_reject(v, REASON_NO_KERNEL,
+				       "an operation of it has more than one arithmetic", false);
 	} else if (process.config.opt.probe) {
 		verdict_probe(v, g, o);
 		/* Should the probe agree, its kernel is what the planner thinks it is: compiled

@@ -193,8 +193,7 @@ enum reason window_chain_verdict(struct window *w, struct group *g, bool all_hel
 	return REASON_NONE;
 }
 
-/* True if the members were sent, with a check beside them. */
-static bool check(struct window *w, const struct group *g, struct verdict *v, CUresult *r)
+bool window_chain_check(struct window *w, const struct group *g, struct verdict *v, CUresult *r)
 {
 	struct check c;
 	bool pushed = window_enter(w), begun = check_begin_group(&c, w->ours, w->stream, g);
@@ -242,7 +241,7 @@ static CUresult one(struct window *w, const struct group *g)
 	struct verdict *v = g->judged;
 	CUresult r = CUDA_SUCCESS;
 
-	if (wants_check(v, g->rows) && check(w, g, v, &r)) {
+	if (wants_check(v, g->rows) && window_chain_check(w, g, v, &r)) {
 		report_group(g, OUTCOME_CHECKED, REASON_NO_VERDICT);
 		window_note_checked(w);
 		return r;

@@ -26,6 +26,10 @@ bool window_chain_recall(const struct window *w, const struct site *s);
  * of the program's own launches. */
 CUresult window_chains(struct window *w, const struct seq_out *out);
 
+/* A live check of a chain: true if its members were sent (r: what the driver says of them), with
+ * our kernel and the compare behind them; v is its verdict. */
+bool window_chain_check(struct window *w, const struct group *g, struct verdict *v, CUresult *r);
+
 /* Nothing comes of the group: chains end before its last member from now on. */
 void window_chain_leave(const struct group *g);
 

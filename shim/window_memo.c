@@ -87,8 +87,7 @@ static void drop(struct window *w, const struct act *a)
 	w->nrun = kept;
 }
 
-/* A chain's check is the planner's, with all members at hand. There may be no memory for it now:
- * what is proven is fused meanwhile. */
+/* There may be no memory for a chain's check now: what is proven is fused meanwhile. */
 static bool check_first(struct whole *x)
 {
 	if (!x->verdict->chain || !judge_wants_check_of(x->verdict, x->rows)) {
@@ -112,17 +111,21 @@ static bool fuse(struct window *w, const struct act *a, const struct launch *own
 	uint64_t launch[GROUP_MAX_MEMBERS];
 	unsigned n = 0;
 
-	if (!may_fuse(w, x) || !window_send_fused(w, v, x->standin))
+	if (!may_fuse(w, x))
 		return false;
-	while (n < a->n) {
-		launch[n] = m->run[a->held[n]].index;
-		n++;
+	if (x->elsewhere || !check_first(x) || !memo_check(w, a, own)) {
+		if (!window_send_fused(w, v, x->standin))
+			return false;
+		while (n < a->n) {
+			launch[n] = m->run[a->held[n]].index;
+			n++;
+		}
+		if (n < v->nmember)
+			launch[n++] = own->index;
+		__atomic_fetch_add(&report_counts.completed, a->n, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&report_counts.remembered, 1, __ATOMIC_RELAXED);
+		report_fused(v->pattern, launch, n);
 	}
-	if (n < v->nmember)
-		launch[n++] = own->index;
-	__atomic_fetch_add(&report_counts.completed, a->n, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.remembered, 1, __ATOMIC_RELAXED);
-	report_fused(v->pattern, launch, n);
 	kernels_promise(first->kernel);
 	outlook_promise(first->look, 0, false);
 	m->fresh = 0;
@@ -157,7 +160,8 @@ static bool may(const struct window *w, const struct step *s)
 		return false;
 	for (unsigned i = 0; i < s->nact; i++)
 		if (s->act[i].whole &&
-		    (!may_fuse(w, s->act[i].whole) || check_first(s->act[i].whole)))
+		    (!may_fuse(w, s->act[i].whole) ||
+		     (s->act[i].whole->elsewhere && check_first(s->act[i].whole))))
 			return false;
 	return true;
 }

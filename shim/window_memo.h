@@ -31,6 +31,7 @@ struct whole {
 	struct site *site;       /* where it begins */
 	int64_t rows;
 	unsigned put_off; /* times in a row that a check was due and could wait */
+	bool elsewhere;   /* checks of it are the planner's */
 	uint64_t events;  /* memory_events() when its memory was last asked about */
 	unsigned nrange, surviving;
 	struct range range[GROUP_MAX_SLOTS];
@@ -140,6 +141,12 @@ void memo_taken(struct memo *m, const struct act *a);
  * be, or it was seen to go on. */
 bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v,
 		  const struct standin *s);
+/*
+ * A live check of the act's group instead of fusing it: its members are sent, their row program is
+ * made again beside them. What the driver says of them is `pending` then. False: nothing was sent,
+ * there is no memory for it now, or the planner has to do it.
+ */
+bool memo_check(struct window *w, const struct act *a, const struct launch *own);
 /* What is written ends here. */
 void memo_end(struct memo *m);
 

@@ -37,6 +37,31 @@ held=$(field "$AF_TMP/report" held/sequences)
 ok "as the report says, too" bigger "$((100 * $(field "$AF_TMP/report" held/sequences_fused) / (held ? held : 1)))" 90
 ok "whatever is in the padding, groups are remembered" bigger "$(field "$AF_TMP/report" held/remembered)" 300
 ok "and their launches not decoded" bigger 1000 "$(field "$AF_TMP/report" held/decoded)"
+got=$(AUTOFUSE_SAMPLE_EVERY=4 AUTOFUSE_REPORT=$AF_TMP/report run shim)
+checked=$(($(field "$AF_TMP/report" patterns/add_rmsnorm/checked) + $(field "$AF_TMP/report" patterns/rope/checked)))
+ok "samples are checked, too: same bytes" same "$want" "$got"
+ok "some were ($checked)" bigger "$checked" 3
+ok "and for these no way was left" bigger 400 "$(field "$AF_TMP/report" held/decoded)"
+
+# Half of the time off: nothing is learnt from that.
+many=20000 switch=$AF_TMP/switch
+idle() { EAGER_IDLE=1 AUTOFUSE_VERIFY=off AUTOFUSE_CONTROL=$switch AUTOFUSE_REPORT= shim "$app" "$trace" 284 307 $many 3; }
+while start=$(date +%s%N); echo on >"$switch"; idle >/dev/null 2>&1; [ $((($(date +%s%N) - start) / 1000000)) -lt 4000 ]; do
+	many=$((many * 2))
+done
+idle >/dev/null 2>"$AF_TMP/err" &
+for i in 1 2 3; do
+	sleep 0.6
+	echo off >"$switch"
+	sleep 0.6
+	echo on >"$switch"
+done
+wait $!
+sed 's/^/# /' "$AF_TMP/err"
+launches=$(sed -n 's/^autofuse: \([0-9,]*\) launches became .*/\1/p' "$AF_TMP/err" | tr -d ,)
+unlooked=$(sed -n 's/.* \([0-9,]*\) launches no longer looked at.*/\1/p' "$AF_TMP/err" | tr -d ,)
+ok "switched off and on: launches are looked at again at once" bigger "$((launches / 100))" "${unlooked:-0}"
+
 bytes=same remembered=0 passes=100
 for seed in 1 2; do
 	export EAGER_MIX=$seed
