@@ -373,6 +373,13 @@ bool arena_release_memory(void)
 	return freed;
 }
 
+/* What was mapped outlives its context. */
+static void unmap(struct arena *a)
+{
+	if (a->memory.reserved)
+		arena_memory_free(&a->memory);
+}
+
 void arena_drop_context(CUcontext ctx)
 {
 	worker_driver_wait(false); /* what the worker does there now must end first */
@@ -381,4 +388,20 @@ void arena_drop_context(CUcontext ctx)
 		if (a->ctx == ctx)
 			__atomic_store_n(&a->state, ARENA_GONE, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&arenas.lock);
+	for (struct arena *a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE); a; a = a->next) {
+		int idle = 0;
+
+		/* A check may be under way still, and the context may live on. */
+		if (a->ctx == ctx && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_GONE &&
+		    __atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			unmap(a);
+	}
+}
+
+void arena_context_gone(CUcontext ctx)
+{
+	for (struct arena *a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE); a; a = a->next)
+		if (a->ctx == ctx && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_GONE)
+			unmap(a);
 }

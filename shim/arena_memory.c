@@ -114,5 +114,7 @@ bool arena_memory_free(struct arena_memory *m)
 	arena_memory_shrink(m);
 	freed = m->reserved ? !real.cuMemUnmap(m->base, m->first) : !real.cuMemFree_v2(m->base);
 	set_bytes(m, 0);
+	if (freed && m->reserved)
+		real.cuMemAddressFree(m->base, m->reserved);
 	return freed;
 }

@@ -262,3 +262,8 @@ void check_drop_context(CUcontext ctx)
 {
 	arena_drop_context(ctx);
 }
+
+void check_context_gone(CUcontext ctx)
+{
+	arena_context_gone(ctx);
+}

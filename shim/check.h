@@ -70,5 +70,7 @@ bool check_poll(void);
 bool check_release_memory(void);
 /* The context is about to go: its arena goes with it. */
 void check_drop_context(CUcontext ctx);
+/* It went: so does what a check under way had left. */
+void check_context_gone(CUcontext ctx);
 
 #endif

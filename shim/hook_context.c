@@ -3,6 +3,7 @@
  * Contexts: our module goes into each one when it is first seen, and all we know of it goes before
  * it does, because its handle may come back for another.
  */
+#include "shim/check.h"
 #include "shim/graph.h"
 #include "shim/hook.h"
 #include "shim/kernels.h"
@@ -38,6 +39,16 @@ static void drop(CUcontext ctx)
 	kernels_forget(NULL);
 	memory_drop_context(ctx);
 	guard_leave();
+}
+
+/* What was dropped is destroyed, if the driver says so. Returns what the hook then returns. */
+static CUresult gone(CUcontext ctx, CUresult r)
+{
+	if (!r && ctx && guard_enter()) {
+		check_context_gone(ctx);
+		guard_leave();
+	}
+	return r;
 }
 
 CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
@@ -131,7 +142,7 @@ CUresult cuCtxDestroy(CUcontext ctx)
 	if ((r = hook_all(CALL_cuCtxDestroy)))
 		return r;
 	drop(ctx);
-	return real.cuCtxDestroy(ctx);
+	return gone(ctx, real.cuCtxDestroy(ctx));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
@@ -143,7 +154,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 	if ((r = hook_all(CALL_cuCtxDestroy_v2)))
 		return r;
 	drop(ctx);
-	return real.cuCtxDestroy_v2(ctx);
+	return gone(ctx, real.cuCtxDestroy_v2(ctx));
 }
 
 CUresult cuCtxDetach(CUcontext ctx)
@@ -169,7 +180,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green)
 		return r;
 	if (!real.cuCtxFromGreenCtx(&ctx, green))
 		drop(ctx);
-	return real.cuGreenCtxDestroy(green);
+	return gone(ctx, real.cuGreenCtxDestroy(green));
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
@@ -193,6 +204,13 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 	return current(r); /* the runtime makes it current first, and retains it then */
 }
 
+static CUcontext primary_of(CUdevice device)
+{
+	return device >= 0 && device < DEVICES
+		       ? __atomic_load_n(&primary[device].ctx, __ATOMIC_ACQUIRE)
+		       : NULL;
+}
+
 /* Ends the device's primary context if `ends` says so or the driver then finds it inactive. */
 static void primary_ends(CUdevice device, bool ends)
 {
@@ -213,9 +231,10 @@ static CUresult released(CUresult r, CUdevice device)
 	unsigned flags;
 	int active = 1;
 
-	if (!r && !real.cuDevicePrimaryCtxGetState(device, &flags, &active))
-		primary_ends(device, !active);
-	return r;
+	if (r || real.cuDevicePrimaryCtxGetState(device, &flags, &active))
+		return r;
+	primary_ends(device, !active);
+	return active ? r : gone(primary_of(device), r);
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
@@ -251,7 +270,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device)
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxReset)))
 		return r;
 	primary_ends(device, true);
-	return real.cuDevicePrimaryCtxReset(device);
+	return gone(primary_of(device), real.cuDevicePrimaryCtxReset(device));
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
@@ -263,5 +282,5 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxReset_v2)))
 		return r;
 	primary_ends(device, true);
-	return real.cuDevicePrimaryCtxReset_v2(device);
+	return gone(primary_of(device), real.cuDevicePrimaryCtxReset_v2(device));
 }

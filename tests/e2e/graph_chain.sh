@@ -72,6 +72,10 @@ ok "few launches: fused from what earlier runs left" few_learn
 ok "few launches: same memory" cmp "$AF_TMP/few" "$AF_TMP/got"
 ok "few launches: both chains, and four stores less" same "2 4" "$(first groups) $(first stores_dropped)"
 
+# What the cache holds lets expect checks: there is memory for them in each context from its start, and it ends with it.
+taken=$(AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini shim "$AF_BUILD/tests/preload/rounds")
+ok "contexts that come and go leave no memory behind ($taken KiB)" bigger 4096 "${taken:-4096}"
+
 # What `autofuse plan` says of the recorded graph is what was done.
 AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off run explicit int $launches
 ok "recording: same memory" alike explicit int $launches

@@ -2,7 +2,7 @@
 # Programs and libraries for tests of the way a call takes (tests/e2e/preload*.sh): a fake driver that
 # only notes calls, programs linked to it, plugins, another library to preload.
 PRELOAD := $(O)/tests/preload
-PRELOAD_PROGRAMS := calls paths absent outside forks nextuser runpathuser lacking contexts
+PRELOAD_PROGRAMS := calls paths absent outside forks nextuser runpathuser lacking contexts rounds
 PRELOAD_TESTS := $(addprefix $(PRELOAD)/,$(PRELOAD_PROGRAMS) fake/libcuda.so.1 copy/libcuda.so.1 \
 	old/libcuda.so.1 libplugin.so libcupti.so.13 libnext.so libnextdlsym.so librunpath.so there/libonlythere.so)
 PRELOAD_CC = $(CC) -std=gnu11 $(CFLAGS) $(WARN) -Wno-missing-prototypes -fPIC -pthread -MMD -MP $(CPPFLAGS) \
