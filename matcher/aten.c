@@ -171,6 +171,12 @@ void aten_blank(struct op *op, uint32_t offset, uint32_t bytes)
 		aten_slot(op, offset, (uint16_t)bytes, ROLE_NONE);
 }
 
+void aten_shape(struct op *op, uint32_t offset, uint32_t bytes)
+{
+	if (bytes && bytes <= UINT16_MAX)
+		aten_slot(op, offset, (uint16_t)bytes, ROLE_SHAPE);
+}
+
 bool aten_grid_is(const struct launch *l, int64_t n, int64_t each)
 {
 	return each > 0 && l->grid[1] == 1 && l->grid[2] == 1 &&

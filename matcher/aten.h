@@ -71,6 +71,9 @@ void aten_slot(struct op *op, uint32_t offset, uint16_t bytes, enum role role);
 /* Bytes that mean nothing (padding, unused entries), as decode does not look at them: no key, no
  * site and no remembered group depends on them. */
 void aten_blank(struct op *op, uint32_t offset, uint32_t bytes);
+/* Sizes and strides that the op has said: no key depends on them, so that what is known of a kernel
+ * is known of it at other sizes, too; sites and ways do. */
+void aten_shape(struct op *op, uint32_t offset, uint32_t bytes);
 
 /* blocks of `each` that cover n: is it the grid's x, and y and z 1? */
 bool aten_grid_is(const struct launch *l, int64_t n, int64_t each);

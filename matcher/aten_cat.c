@@ -158,6 +158,13 @@ static void blank(const struct cat *c, const uint8_t *p, uint32_t n, struct op *
 	aten_blank(op, shapes + SHAPE_BYTES * shaped, c->shape - shapes - SHAPE_BYTES * shaped);
 	for (unsigned i = 0; i < 2; i++)
 		aten_blank(op, c->shape + 16 * i + 4u * c->dims, 4u * (MAX_DIMS - c->dims));
+	for (unsigned i = 0; i < 3; i++)
+		aten_shape(op, words + 4 * i * c->most, 4 * n);
+	for (unsigned i = 0; i < shaped; i++)
+		aten_shape(op, shapes + SHAPE_BYTES * i, SHAPE_BYTES);
+	for (unsigned i = 0; i < 2; i++)
+		aten_shape(op, c->shape + 16 * i, 4u * c->dims);
+	aten_shape(op, c->step, 4);
 }
 
 static enum reason decode(const void *data, const struct launch *l, struct op *op)

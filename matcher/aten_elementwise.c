@@ -267,6 +267,7 @@ static void blank(const struct elementwise *e, const struct launch *l, struct op
 	const uint32_t types = e->casts ? e->ntensor : 0;
 
 	if (e->form == STRIDED) {
+		aten_shape(op, 0, 4);
 		aten_offsets_blank(op, l->params, CLOSURE, e->ntensor);
 		if (!e->f.exact)
 			return;

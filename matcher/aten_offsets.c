@@ -74,6 +74,8 @@ void aten_offsets_blank(struct op *op, const uint8_t *params, uint32_t offset, u
 
 	aten_blank(op, offset + DIVIDERS + 12 * dims, 12 * unused);
 	aten_blank(op, offset + STRIDES + 4 * tensors * dims, 4 * tensors * unused);
+	aten_shape(op, offset + DIVIDERS, 12 * dims);
+	aten_shape(op, offset + STRIDES, 4 * tensors * dims);
 }
 
 bool aten_box_operand(const struct aten_box *b, unsigned t, enum role role, enum access access,

@@ -245,6 +245,7 @@ static void blank(const struct reduce *r, const uint8_t *p, struct op *op)
 	aten_slot(op, r->tail + DST, 8, ROLE_out);
 	aten_blank(op, first, r->config - first);
 	aten_blank(op, r->config + 4 * VECTORIZE + 1, 3);
+	aten_shape(op, r->config + 4 * NUM_OUTPUTS, 4);
 	aten_offsets_blank(op, p, r->row, 1);
 	aten_offsets_blank(op, p, r->rows, 2);
 	aten_blank(op, r->rows + aten_offsets_bytes(2), r->tail - r->rows - aten_offsets_bytes(2));

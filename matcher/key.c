@@ -219,8 +219,10 @@ uint64_t key_site(const struct launch *l, const struct op *op)
 		if (k->param[i].offset + k->param[i].bytes <= bytes)
 			memcpy(params + k->param[i].offset, l->params + k->param[i].offset,
 			       k->param[i].bytes);
+	/* A site is a place in the program: one kernel at one shape. */
 	for (unsigned i = 0; i < op->nslot; i++)
 		if (role_kind((enum role)op->slot[i].role) != ROLE_KIND_SCALAR &&
+		    op->slot[i].role != ROLE_SHAPE &&
 		    (uint32_t)op->slot[i].offset + op->slot[i].bytes <= bytes)
 			memset(params + op->slot[i].offset, 0, op->slot[i].bytes);
 	return XXH3_64bits_withSeed(params, bytes, h);

@@ -14,9 +14,10 @@ struct key {
 
 /*
  * Writes the key's text: pattern; per member image hash, mangled name, block, dynamic shared
- * memory, grid rule, parameter bytes with OPERAND and EXTENT slots and padding masked; dtypes,
- * cols, alias pattern, alignment of each base mod 32, pitches relative to dense; then `machine`
- * (architecture, driver version, build) as given. Returns the length, or -1 if it does not fit.
+ * memory, grid rule, parameter bytes with OPERAND and EXTENT slots, shapes and padding masked;
+ * dtypes, cols, alias pattern, alignment of each base mod 32, pitches relative to dense; then
+ * `machine` (architecture, driver version, build) as given. Returns the length, or -1 if it does
+ * not fit.
  */
 int key_text(const struct group *g, const char *machine, char *text, unsigned size);
 struct key key_hash(const char *text, unsigned len);

@@ -31,7 +31,8 @@ enum role {
 #define ROLE(name, kind) ROLE_##name,
 #include "matcher/role.def"
 #undef ROLE
-	ROLE_COUNT
+	ROLE_COUNT,
+	ROLE_SHAPE = ROLE_COUNT /* of slots only, see there */
 };
 
 enum role_kind { ROLE_KIND_NONE, ROLE_KIND_OPERAND, ROLE_KIND_EXTENT, ROLE_KIND_SCALAR };
@@ -39,7 +40,7 @@ enum role_kind { ROLE_KIND_NONE, ROLE_KIND_OPERAND, ROLE_KIND_EXTENT, ROLE_KIND_
 enum {
 	OP_MAX_DIMS = 4,
 	OP_MAX_OPERANDS = 8,
-	OP_MAX_SLOTS = 16,
+	OP_MAX_SLOTS = 24,
 	OP_MAX_SCALARS = 2,
 };
 
@@ -65,11 +66,12 @@ struct operand {
  * slots, probes and snapshots write other addresses and extents there. An operand that a launch
  * does without (NULL) has no slot: its absence is a constant. Slots of role NONE are bytes that
  * mean nothing (padding, entries not in use): the decoder says the same whatever is there. Keys
- * mask them, too.
+ * mask them, too, and those of role SHAPE: sizes and strides in a form of the kernel's own, all of
+ * which the decoder has read, and said in operands, rows and cols.
  */
 struct slot {
 	uint16_t offset; /* bytes */
-	uint16_t bytes;  /* 4 or 8; of role NONE any number */
+	uint16_t bytes;  /* 4 or 8; of roles NONE and SHAPE any number */
 	uint8_t role;    /* enum role */
 };
 

@@ -375,6 +375,53 @@ static void test_triangle(void **arg)
 	expect("shape");
 }
 
+/* The key of the launch as a group of one; of two in turn, both stay valid. */
+static const char *key(bool site)
+{
+	static char text[2][8192];
+	static unsigned turn;
+	struct member m = {.launch = launch};
+	struct group g = {.pattern = pattern_get(PATTERN_chain), .nmember = 1, .cols = 1};
+
+	turn ^= 1;
+	assert_int_equal(decode_launch(&launch, &m.op), REASON_NONE);
+	g.member[0] = &m;
+	if (site)
+		snprintf(text[turn], sizeof(text[0]), "%016llx",
+			 (unsigned long long)key_site(&launch, &m.op));
+	else
+		assert_true(key_text(&g, "m", text[turn], sizeof(text[0])) > 0);
+	return text[turn];
+}
+
+static void make_plane(uint32_t rows, uint32_t cols)
+{
+	make_strided(rows * cols);
+	put32(8, 2);
+	put_dim(0, 3, cols, (uint32_t[]){4, 4, 4});
+	put_dim(1, 3, rows, (uint32_t[]){4 * cols, 4 * cols, 0});
+}
+
+/* What is known at one size is known at others; they are different places all the same. */
+static void test_shapes(void **state)
+{
+	const char *one;
+
+	for (int site = 0; site < 2; site++) {
+		make_plane(64, 128);
+		one = key(site);
+		make_plane(96, 128);
+		assert_int_equal(strcmp(one, key(site)) != 0, site);
+		make_mean(128, 2048, 32, 16, false);
+		one = key(site);
+		make_mean(256, 2048, 32, 16, false);
+		assert_int_equal(strcmp(one, key(site)) != 0, site);
+		one = key(site);
+		make_mean(256, 4096, 32, 16, false);
+		assert_string_not_equal(one, key(site)); /* other sums */
+	}
+}
+
 /* In a running program only signatures count, unless the option says otherwise. */
 static void test_families_off(void **state)
 {
@@ -396,7 +443,7 @@ int main(void)
 		cmocka_unit_test(test_lambdas),         cmocka_unit_test(test_strided),
 		cmocka_unit_test(test_many_dimensions), cmocka_unit_test(test_casts),
 		cmocka_unit_test(test_reduce),          cmocka_unit_test(test_triangle),
-		cmocka_unit_test(test_families_off),
+		cmocka_unit_test(test_shapes),          cmocka_unit_test(test_families_off),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
