@@ -189,6 +189,7 @@ static bool shrink(struct arena *a)
 	if (a->memory.bytes <= a->memory.first)
 		return false;
 	if (now_ns() - __atomic_load_n(&a->used_much, __ATOMIC_RELAXED) < KEPT_NS ||
+	    __atomic_load_n(&window_captures, __ATOMIC_SEQ_CST) ||
 	    !__atomic_compare_exchange_n(&a->busy, &idle, 1, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return true;

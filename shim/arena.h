@@ -73,7 +73,8 @@ CUdeviceptr arena_slot(const struct arena *a, int signal);
 /* The device worker's poll. True while there is something to wait for. */
 bool arena_poll(void);
 bool arena_release_memory(void);
-/* The context is about to go, or its handle is out of use; then, if it did go, nothing runs there. */
+/* The context is about to go, or its handle is out of use; then, if it did go, nothing runs there.
+ */
 void arena_drop_context(CUcontext ctx);
 void arena_context_gone(CUcontext ctx);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts that come and go, on any driver: KiB of device memory that are gone in the last, beyond what was
- * gone in the first. */
+/* Contexts that come and go, on any driver: KiB of device memory that are gone in the last, beyond
+ * what was gone in the first. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ int main(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		CUcontext ctx;
 
-		if (cuCtxCreate_v2(&ctx, 0, 0) || usleep(LIVES_US) || cuMemGetInfo_v2(&left, &all) ||
-		    cuCtxDestroy_v2(ctx))
+		if (cuCtxCreate_v2(&ctx, 0, 0) || usleep(LIVES_US) ||
+		    cuMemGetInfo_v2(&left, &all) || cuCtxDestroy_v2(ctx))
 			return 1;
 		first = i ? first : left;
 	}
