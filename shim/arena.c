@@ -402,6 +402,7 @@ void arena_drop_context(CUcontext ctx)
 
 void arena_context_gone(CUcontext ctx)
 {
+	worker_driver_wait(false); /* it may be giving some of it back */
 	for (struct arena *a = __atomic_load_n(&arenas.first, __ATOMIC_ACQUIRE); a; a = a->next)
 		if (a->ctx == ctx && __atomic_load_n(&a->state, __ATOMIC_ACQUIRE) == ARENA_GONE)
 			unmap(a);

@@ -31,7 +31,7 @@ struct arena {
 	uint64_t generation;
 	int device;         /* ordinal */
 	int state;          /* enum arena_state, atomic */
-	uint64_t want;      /* bytes for checks that were asked for; atomic */
+	uint64_t want;      /* bytes for checks that were asked for; under the lock */
 	uint64_t most;      /* more than that there will not be; atomic, 0: not known yet */
 	uint64_t used_much; /* CLOCK_MONOTONIC ns when last more than the least was asked for */
 	struct arena_memory memory; /* changes while `busy` is the worker's */

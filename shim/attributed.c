@@ -6,7 +6,7 @@
 
 #include "shim/hook.h"
 
-enum { NAMES = 64 };
+enum { NAMES = 64, STREAMS = 16 };
 
 /* A kernel has several handles (CUkernel, CUfunction), each with a record: names say which are one.
  */
@@ -18,9 +18,40 @@ static struct {
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
-	bool any;       /* one that is not 0; atomic */
-	unsigned epoch; /* from 1 on; atomic */
+	bool any;                /* there may be one that is not 0; atomic */
+	unsigned epoch;          /* from 1 on, one more when a handle goes; atomic */
+	unsigned next;           /* atomic */
+	CUstream plain[STREAMS]; /* captured ones that have none; atomic */
 } priority = {.epoch = 1};
+
+/* The default streams have none. */
+static bool is_default(CUstream s)
+{
+	return (uintptr_t)s <= (uintptr_t)CU_STREAM_PER_THREAD;
+}
+
+static CUstream *plain(CUstream s)
+{
+	for (unsigned i = 0; i < STREAMS; i++)
+		if (__atomic_load_n(&priority.plain[i], __ATOMIC_ACQUIRE) == s)
+			return &priority.plain[i];
+	return NULL;
+}
+
+void attributed_capture(CUstream s)
+{
+	unsigned at;
+	int p;
+
+	if (is_default(s) || __atomic_load_n(&priority.any, __ATOMIC_RELAXED) || plain(s))
+		return;
+	if (real.cuStreamGetPriority(s, &p) || p) {
+		__atomic_store_n(&priority.any, true, __ATOMIC_RELEASE);
+		return;
+	}
+	at = __atomic_fetch_add(&priority.next, 1, __ATOMIC_RELAXED) % STREAMS;
+	__atomic_store_n(&priority.plain[at], s, __ATOMIC_RELEASE);
+}
 
 void attributed_stream(CUstream s)
 {
@@ -29,22 +60,22 @@ void attributed_stream(CUstream s)
 		unsigned epoch;
 	} last;
 	unsigned epoch = __atomic_load_n(&priority.epoch, __ATOMIC_ACQUIRE);
-	int p;
 
-	/* The default streams have none, and nothing is asked of them while something is captured.
-	 */
-	if ((uintptr_t)s <= (uintptr_t)CU_STREAM_PER_THREAD ||
-	    __atomic_load_n(&priority.any, __ATOMIC_RELAXED) ||
+	if (is_default(s) || __atomic_load_n(&priority.any, __ATOMIC_RELAXED) ||
 	    (last.epoch == epoch && last.stream == s))
 		return;
-	if (real.cuStreamGetPriority(s, &p) || p)
+	if (!plain(s))
 		__atomic_store_n(&priority.any, true, __ATOMIC_RELEASE);
 	last.stream = s;
 	last.epoch = epoch;
 }
 
-void attributed_streams_change(void)
+void attributed_stream_goes(CUstream s)
 {
+	CUstream *at = is_default(s) ? NULL : plain(s);
+
+	if (at)
+		__atomic_store_n(at, NULL, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&priority.epoch, 1, __ATOMIC_ACQ_REL);
 }
 

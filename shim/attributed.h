@@ -13,12 +13,14 @@
 #include "shim/kernels.h"
 
 /*
- * A launch goes to that stream while something is captured. Its node has the stream's priority; as
- * long as none other than 0 was met, nodes without attributes are not asked for theirs.
+ * A node has the priority of the stream that it was captured from; as long as none other than 0 was
+ * met, nodes without attributes are not asked for theirs. A stream is asked right before a capture
+ * begins on it, never while one may be under way on it, which spoils some captures (H200, driver
+ * 580: that of its flags): one that joins a capture counts as one with a priority.
  */
-void attributed_stream(CUstream s);
-/* A stream's handle may be another stream's from now on. */
-void attributed_streams_change(void);
+void attributed_capture(CUstream s);
+void attributed_stream(CUstream s);      /* a launch goes to it while something is captured */
+void attributed_stream_goes(CUstream s); /* its handle may be another stream's from now on */
 /* May a node of that kernel have a priority? */
 bool attributed_priority(struct kernel_rec *rec);
 /* That kernel, by whatever handle. rec NULL: any kernel. */

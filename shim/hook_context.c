@@ -214,9 +214,8 @@ static CUcontext primary_of(CUdevice device)
 /* Ends the device's primary context if `ends` says so or the driver then finds it inactive. */
 static void primary_ends(CUdevice device, bool ends)
 {
-	if (!ends || device < 0 || device >= DEVICES)
-		return;
-	drop(__atomic_load_n(&primary[device].ctx, __ATOMIC_ACQUIRE));
+	if (ends)
+		drop(primary_of(device));
 }
 
 static bool last_release(CUdevice device)

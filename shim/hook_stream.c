@@ -50,7 +50,7 @@ static CUresult capture_begins(CUstream s)
 	CUresult r;
 
 	graph_expected();
-	attributed_streams_change();
+	attributed_capture(s);
 	capture_add(s);
 	r = window_all_call();
 	worker_driver_wait(false); /* what it allocates would spoil the capture */
@@ -153,8 +153,8 @@ static CUresult destroy(CUstream stream, unsigned call, CUresult (*own)(CUstream
 		return r;
 	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD) /* the driver refuses the others */
 		window_drop_stream(NULL, stream);
+	attributed_stream_goes(stream);
 	r = own(stream);
-	attributed_streams_change();
 	if (!r)
 		capture_remove(stream);
 	return r;

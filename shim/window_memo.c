@@ -137,7 +137,7 @@ static bool fuse(struct window *w, const struct act *a, const struct launch *own
 			window_seen(x->site, v);
 	}
 	drop(w, a);
-	return true;
+	return !w->pending; /* of members that were checked */
 }
 
 static bool send(struct window *w, const struct act *a)

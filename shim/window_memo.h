@@ -143,8 +143,8 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v,
 		  const struct standin *s);
 /*
  * A live check of the act's group instead of fusing it: its members are sent, their row program is
- * made again beside them. What the driver says of them is `pending` then. False: nothing was sent,
- * there is no memory for it now, or the planner has to do it.
+ * made again beside them. The first error of these is `pending` then, for the launch in hand.
+ * False: nothing was sent, there is no memory for it now, or the planner has to do it.
  */
 bool memo_check(struct window *w, const struct act *a, const struct launch *own);
 /* What is written ends here. */
