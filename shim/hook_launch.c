@@ -195,13 +195,27 @@ static bool dull(struct kernel_rec *rec)
 	return true;
 }
 
+/* Does it begin a group that waits for evidence, or is it one's further launch, which is not to begin
+ * another? */
+static bool waits(const struct kernel_rec *rec, uint64_t index)
+{
+	static __thread uint64_t until;
+
+	if (index >= until && kernels_waits(rec))
+		until = index + rec->extent + 1;
+	return index < until;
+}
+
 /* Is the launch of that kernel, which might begin something, sent on unseen? */
 static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 {
-	if (!rec->k.family || __atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		return dull(rec);
-	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ||
-	    !outlook_pass(here, index))
+	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+		return false;
+	if (!rec->k.family && !waits(rec, index))
+		return dull(rec);
+	if (rec->k.family && !outlook_pass(here, index))
 		return false;
 	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
 	return true;

@@ -7,7 +7,7 @@
  * Children answer one request after the other (serve.h); `autofuse probe` alone reads one from its
  * stdin. Request, one JSON object:
  *   {"pattern": "add_rmsnorm", "device": 0, "key": "32 hex digits",
- *    "cache": "directory or none", "seconds": 60,
+ *    "cache": "directory or none", "seconds": 60, "share": percent,
  *    "inputs": "families, or empty", "candidates": "glob, or empty", "numerics": "exact",
  *    "member": [{"name": "mangled", "hash": "32 hex digits",
  *                "image": {"file": "path", "offset": 0, "bytes": 0},

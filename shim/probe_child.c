@@ -180,13 +180,15 @@ static void answer(struct probe *p, int out)
 }
 
 /* A verdict is asked for. */
-static void prove(struct probe *p, json_t *request, int out)
+static void prove(struct probe *p, json_t *request, int in, int out)
 {
 	char path[4200];
 	int lock;
 
 	if (probe_request_parse(p, request)) {
 		alarm((unsigned)(p->seconds > 0 ? p->seconds : 60));
+		if (p->passed)
+			probe_pace(in, p->share);
 		cache_open(p->cache, fused_build_id());
 		lock = lock_key(p, path, sizeof(path));
 		if (!known(p)) {
@@ -240,7 +242,7 @@ int probe_child_main(int in, int out)
 	if (json_object_get(request, "infer"))
 		infer(p, request, out);
 	else
-		prove(p, request, out);
+		prove(p, request, in, out);
 	json_decref(request);
 	return 0;
 }
@@ -259,7 +261,8 @@ int probe_child_serve(int in, int out)
 		catch_signals(0);
 		p->passed = next.fd;
 		p->npassed = next.nfd;
-		prove(p, request, answer_fd);
+		prove(p, request, in, answer_fd);
+		probe_pace_say();
 		json_decref(request);
 		/* Who fails here without a fault of its kernels' is heard in another process. */
 		more = (!p->why || p->why != REASON_NO_VERDICT || p->lasting) &&

@@ -33,6 +33,7 @@ static bool load_driver(struct probe *p)
 		return probe_fail(p, REASON_NO_VERDICT, "the driver has no " #name);
 #include "shim/probe_child_calls.def"
 #undef PROBE_CALL
+	probe_pace_calls(&p->cu);
 	return true;
 }
 

@@ -277,6 +277,7 @@ bool probe_request_parse(struct probe *p, json_t *o)
 		return bad(p, "pattern");
 	p->device = (int)json_integer_value(json_object_get(o, "device"));
 	p->seconds = (long)json_integer_value(json_object_get(o, "seconds"));
+	p->share = (unsigned)json_integer_value(json_object_get(o, "share"));
 	if (!hash(p, o, "key", p->key.hash) || !text(p, o, "cache", p->cache, sizeof(p->cache)) ||
 	    !text(p, o, "inputs", p->inputs, sizeof(p->inputs)) ||
 	    !text(p, o, "candidates", p->candidates, sizeof(p->candidates)) ||

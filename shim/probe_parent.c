@@ -16,7 +16,7 @@
 #include "shim/serve.h"
 #include "shim/worker.h"
 
-enum { ANSWER_MAX = 4096, GRACE_SECONDS = 5 };
+enum { ANSWER_MAX = 4096, GRACE_SECONDS = 5, SECONDS_MOST = 24 * 3600 };
 
 _Static_assert((int)SERVE_FDS >= (int)GROUP_MAX_MEMBERS, "one for each image");
 
@@ -98,6 +98,22 @@ static bool open_images(const struct job *j, char (*file)[4096], uint64_t *offse
 	return ok;
 }
 
+static bool paced(void)
+{
+	return process.config.opt.probe_share < 100;
+}
+
+/* Until the child is killed, its sleeping (probe_child_pace.c) counted in. */
+static int patience(void)
+{
+	const struct options *o = &process.config.opt;
+	long s = o->probe_seconds + GRACE_SECONDS;
+
+	if (paced())
+		s = s < SECONDS_MOST ? s * 100 / (o->probe_share > 0 ? o->probe_share : 1) : s;
+	return (int)(s < SECONDS_MOST ? s : SECONDS_MOST);
+}
+
 static void run(struct worker_job *wj)
 {
 	struct job *j = (struct job *)wj;
@@ -108,7 +124,7 @@ static void run(struct worker_job *wj)
 	struct serve_request r = {.kind = SERVE_PROBE,
 				  .device = j->device,
 				  .fd = fd,
-				  .seconds = (int)process.config.opt.probe_seconds + GRACE_SECONDS};
+				  .seconds = patience()};
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 	bool ok = file && f && !child_command(path, sizeof(path)) &&
@@ -137,10 +153,10 @@ static void run(struct worker_job *wj)
 	free(j);
 }
 
-/* Each child has a context on the device: fewer of these. */
+/* Each child has a context on the device: fewer of these; one that mostly sleeps does for all. */
 static unsigned threads(void)
 {
-	unsigned n = serve_children() / 2;
+	unsigned n = paced() ? 1 : serve_children() / 2;
 
 	return n < 1 ? 1 : n;
 }

@@ -126,7 +126,8 @@ void probe_request(FILE *f, const struct verdict *v, const struct group *g, int 
 		"\", \"site\": \"%016" PRIx64 "\", \"cache\": ",
 		g->pattern->name, device, v->key.hash[0], v->key.hash[1], v->site[0]);
 	json_text(f, cache_dir() ? cache_dir() : "none");
-	fprintf(f, ", \"seconds\": %ld, \"inputs\": ", o->probe_seconds);
+	fprintf(f, ", \"seconds\": %ld, \"share\": %ld, \"inputs\": ", o->probe_seconds,
+		o->probe_share);
 	json_text(f, o->probe_inputs);
 	fputs(", \"candidates\": ", f);
 	json_text(f, o->candidates);

@@ -54,7 +54,7 @@ $(GPU_DIR)/fused_bench: $(O)/obj/tests/gpu/fused_bench.o $(GPU_BASE_OBJ)
 GPU_PROGRAMS += $(GPU_DIR)/fused_bench
 
 $(GPU_DIR)/separation_check: $(O)/obj/tests/gpu/separation_check.o $(GPU_BASE_OBJ) $(call objs,$(addprefix \
-	shim/probe_child_,bench.c device.c lap.c inputs.c inputs_silu.c number.c search.c search_silu.c tune.c))
+	shim/probe_child_,bench.c device.c lap.c pace.c inputs.c inputs_silu.c number.c search.c search_silu.c tune.c))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -pthread -o $@ $^ -l:libinih.a -ldl -lm
