@@ -195,17 +195,6 @@ static bool dull(struct kernel_rec *rec)
 	return true;
 }
 
-/* Does it begin a group that waits for evidence, or is it one's further launch, which is not to begin
- * another? */
-static bool waits(const struct kernel_rec *rec, uint64_t index)
-{
-	static __thread uint64_t until;
-
-	if (index >= until && kernels_waits(rec))
-		until = index + rec->extent + 1;
-	return index < until;
-}
-
 /* Is the launch of that kernel, which might begin something, sent on unseen? */
 static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 {
@@ -213,10 +202,12 @@ static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 		return dull(rec);
 	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
-	if (!rec->k.family && !waits(rec, index))
-		return dull(rec);
-	if (rec->k.family && !outlook_pass(here, index))
-		return false;
+	if (!outlook_waits(here, index)) {
+		if (!rec->k.family)
+			return dull(rec);
+		if (!outlook_pass(here))
+			return false;
+	}
 	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -233,9 +224,7 @@ static CUresult guarded(struct call *c)
 	static bool loaded;
 	struct kernel_rec *rec = kernels_get(c->f);
 	uint64_t index = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
-	const uint32_t here = process.config.opt.families == FAMILIES_YES && rec
-				      ? outlook_here(rec, c->grid[0])
-				      : 0;
+	const uint32_t here = rec ? outlook_here(rec, c->grid[0]) : 0;
 	uint8_t params[PARAMS_MAX];
 	struct launch l;
 	struct op op;

@@ -137,11 +137,8 @@ enum reason judge(const struct group *g, const struct ours *o, struct verdict **
 			    *last = &g->member[group_size(g) - 1]->launch;
 	const enum reason why = answer(g, o, v);
 
-	if (*v && verdict_state(*v) != VERDICT_REJECTED && why != REASON_NOT_PROFITABLE) {
+	if (*v && verdict_state(*v) != VERDICT_REJECTED && why != REASON_NOT_PROFITABLE)
 		outlook_promise(first->look, last->index - first->index, why != REASON_NONE);
-		if (why)
-			kernels_wait(first->kernel, last->index - first->index);
-	}
 	return why;
 }
 

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "config/hash.h"
 #include "matcher/decode.h"
@@ -217,30 +216,6 @@ struct kernel_rec *kernels_get_kernel(CUkernel k)
 struct kernel_rec *kernels_peek(CUfunction f)
 {
 	return cached(f, __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE), slot_of(f));
-}
-
-/* In the clock's ticks, which are milliseconds, and reading it takes no time. Never 0. */
-static unsigned tick(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (unsigned)t.tv_nsec | 1;
-}
-
-void kernels_wait(const struct kernel *k, uint64_t extent)
-{
-	struct kernel_rec *rec = (struct kernel_rec *)(uintptr_t)k;
-
-	__atomic_store_n(&rec->extent, (unsigned)extent, __ATOMIC_RELAXED);
-	__atomic_store_n(&rec->waits, tick(), __ATOMIC_RELAXED);
-}
-
-bool kernels_waits(const struct kernel_rec *rec)
-{
-	const unsigned since = __atomic_load_n(&rec->waits, __ATOMIC_RELAXED);
-
-	return since && since == tick();
 }
 
 void kernels_forget(const void *owner)

@@ -14,8 +14,6 @@ struct kernel_rec {
 	unsigned idle;       /* launches looked at since one began a group with a future; racy */
 	unsigned fruitless;  /* considered for chains since it was in one with a future; racy */
 	unsigned captured;   /* launches looked at while a capture was under way */
-	unsigned extent;     /* launches behind this one's that the group has which: */
-	unsigned waits;      /* waited for evidence at that time (kernels_wait); 0: none did. Racy */
 	const void *handle;
 	bool told;       /* where its image is was recorded; atomic */
 	bool attributed; /* shim/attributed.h's, as is: */
@@ -39,16 +37,8 @@ struct kernel_rec *kernels_peek(CUfunction f);
 /* A group that a launch of k begins is fused, or may be once there is evidence. */
 static inline void kernels_promise(const struct kernel *k)
 {
-	struct kernel_rec *rec = (struct kernel_rec *)(uintptr_t)k;
-
-	__atomic_store_n(&rec->idle, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&rec->waits, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&((struct kernel_rec *)(uintptr_t)k)->idle, 0, __ATOMIC_RELAXED);
 }
-
-/* A group that a launch of k begins, and that ends `extent` launches later, waits for evidence. */
-void kernels_wait(const struct kernel *k, uint64_t extent);
-/* Did one just now, in the same few milliseconds? Then there is no news of it. */
-bool kernels_waits(const struct kernel_rec *rec);
 
 /* Forgets the handles of a module or library that is about to go (NULL: all of them). */
 void kernels_forget(const void *module_or_library);

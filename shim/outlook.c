@@ -2,6 +2,7 @@
 #include "shim/outlook.h"
 
 #include <stddef.h>
+#include <time.h>
 
 enum {
 	PLACES = 4096, /* a power of two */
@@ -10,19 +11,33 @@ enum {
 	REST = 32, /* launches passed over then; four times as many after each further look, up to
 		    */
 	REST_MOST = 4096,
-	WAIT = 3, /* of a group that waits, one in so many and one is looked at */
+	WAIT_TIMES = 64, /* so much longer than a look at what waits took, there is no other, but */
+	WAIT_LEAST_NS = 1000000,
+	WAIT_MOST_NS = 50000000,
 };
 
 static struct place {
 	uint32_t tag;
 	uint16_t looks, rest, again; /* again: how many to pass over after the next look */
-	uint16_t extent;
+	uint16_t extent;             /* of a group that */
+	bool waits;
 } places[PLACES];
+
+static uint64_t next_look; /* at what waits, in ns; racy */
 
 static __thread struct {
 	uint64_t before[BEFORE];
-	uint64_t until; /* launches up to this number belong to a group that waits */
+	uint64_t until; /* launches up to that number belong to a group that waits */
+	uint64_t since; /* when such a look began, in ns */
 } thread;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 static uint64_t mix(uint64_t h)
 {
@@ -48,23 +63,36 @@ static struct place *place(uint32_t here)
 	return &places[(here >> 8) % PLACES];
 }
 
-bool outlook_pass(uint32_t here, uint64_t index)
+bool outlook_waits(uint32_t here, uint64_t index)
+{
+	const struct place *p = place(here);
+	uint64_t t;
+
+	if (index < thread.until)
+		return true;
+	if (p->tag != here || !p->waits)
+		return false;
+	t = now();
+	if (t >= __atomic_load_n(&next_look, __ATOMIC_RELAXED)) {
+		thread.since = t;
+		return false;
+	}
+	thread.until = index + p->extent + 1;
+	return true;
+}
+
+bool outlook_pass(uint32_t here)
 {
 	struct place *p = place(here);
 
-	if (index <= thread.until)
-		return true;
 	if (p->tag != here) {
 		*p = (struct place){.tag = here, .again = REST};
 		return false;
 	}
 	if (p->rest) {
 		p->rest--;
-		if (p->extent)
-			thread.until = index + p->extent;
 		return true;
 	}
-	p->extent = 0;
 	if (++p->looks <= LOOKS)
 		return false;
 	p->rest = p->again;
@@ -73,14 +101,24 @@ bool outlook_pass(uint32_t here, uint64_t index)
 	return false;
 }
 
+static void put_off(void)
+{
+	const uint64_t t = now();
+	uint64_t rest = thread.since ? WAIT_TIMES * (t - thread.since) : WAIT_LEAST_NS;
+
+	rest = rest < WAIT_LEAST_NS ? WAIT_LEAST_NS : rest > WAIT_MOST_NS ? WAIT_MOST_NS : rest;
+	thread.since = 0;
+	__atomic_store_n(&next_look, t + rest, __ATOMIC_RELAXED);
+}
+
 void outlook_promise(uint32_t here, uint64_t extent, bool waits)
 {
 	struct place *p = place(here);
 
-	if (!here || p->tag != here)
+	if (waits)
+		put_off();
+	if (!here || (p->tag != here && !waits))
 		return;
-	p->looks = 0;
-	p->again = REST;
-	p->rest = waits ? WAIT : 0;
+	*p = (struct place){.tag = here, .again = REST, .waits = waits};
 	p->extent = waits && extent < UINT16_MAX ? (uint16_t)extent : 0;
 }

@@ -65,7 +65,7 @@ struct probe {
 	char cache[4096], inputs[512], candidates[128];
 	long seconds;
 	unsigned share; /* of the device's time, in percent */
-	bool close; /* numerics = close */
+	bool close;     /* numerics = close */
 	unsigned nmember, nimage;
 	struct probe_member member[GROUP_MAX_MEMBERS];
 	struct probe_image image[GROUP_MAX_MEMBERS];
@@ -129,8 +129,9 @@ bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 /* True if rc is success, else probe_fail with the call's name. */
 bool probe_ok(struct probe *p, CUresult rc, const char *what);
 
-/* The child keeps to its share (percent) of the device's time as long as the other end of the socket
- * is open. Calls: once the driver is there. Say: what it was since the last time, for the log. */
+/* The child keeps to its share (percent) of the device's time as long as the other end of the
+ * socket is open. Calls: once the driver is there. Say: what it was since the last time, for the
+ * log. */
 void probe_pace(int program, unsigned share);
 void probe_pace_calls(struct probe_driver *cu);
 void probe_pace_say(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The GPU takes turns between processes, so what a probe has it do is time that the program does not
- * get. Behind each wait for the device the child sleeps until it has had no more than its share of
- * the time. Busy is from the first thing that is submitted until the wait for it is over: more than
- * it was, if anything.
+ * The GPU takes turns between processes, so what a probe has it do is time that the program does
+ * not get. Behind each wait for the device the child sleeps until it has had no more than its share
+ * of the time. Busy is from the first thing that is submitted until the wait for it is over: more
+ * than it was, if anything.
  */
 #include <poll.h>
 #include <time.h>

@@ -121,10 +121,8 @@ static void run(struct worker_job *wj)
 	char path[4096], *text = NULL;
 	uint64_t offset[GROUP_MAX_MEMBERS];
 	int fd[GROUP_MAX_MEMBERS], status;
-	struct serve_request r = {.kind = SERVE_PROBE,
-				  .device = j->device,
-				  .fd = fd,
-				  .seconds = patience()};
+	struct serve_request r = {
+		.kind = SERVE_PROBE, .device = j->device, .fd = fd, .seconds = patience()};
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 	bool ok = file && f && !child_command(path, sizeof(path)) &&

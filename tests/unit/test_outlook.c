@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
 
+#include <time.h>
+
 #include "shim/outlook.h"
 
 enum { LAPS = 4000 };
 
 static uint64_t index_ = 1000;
-static uintptr_t program; /* whose kernels */
+static uintptr_t program;           /* whose kernels */
+static unsigned at_group, in_parts; /* looks at a group's first launch, and at others of it */
+static double look_takes_s;         /* at a group */
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* One lap of a program of four kernels; returns how many launches were looked at. `head`: a group
  * of three launches begins with the second kernel whenever that is looked at. */
@@ -18,11 +30,15 @@ static unsigned lap(bool head, bool waits)
 	for (uintptr_t k = 1; k <= 4; k++, index_++) {
 		here = outlook_here((const struct kernel_rec *)(program + (k << 12)), 7);
 		assert_int_not_equal(here, 0);
-		if (outlook_pass(here, index_))
+		if (outlook_waits(here, index_) || outlook_pass(here))
 			continue;
 		looks++;
+		at_group += k == 2;
+		in_parts += k > 2;
 		if (!head || k != 2)
 			continue;
+		for (const double from = now_s(); now_s() - from < look_takes_s;)
+			;
 		/* What follows in the group is not asked for: something is open. */
 		outlook_promise(here, 2, waits);
 		for (; k < 4; k++, index_++)
@@ -58,15 +74,33 @@ static void test_promise(void **arg)
 	assert_in_range(laps(LAPS, true, false), LAPS, LAPS + LAPS / 20);
 }
 
+static unsigned looks_within(double s)
+{
+	const double from = now_s();
+
+	at_group = 0;
+	while (now_s() - from < s)
+		lap(true, true);
+	return at_group;
+}
+
 static void test_waits(void **arg)
 {
-	unsigned looks;
-
 	program = 3 << 20;
-	laps(LAPS, true, true);
-	looks = laps(LAPS, true, true);
-	/* One in four, and its other launches never begin anything meanwhile. */
-	assert_in_range(looks, LAPS / 5, LAPS / 4 + LAPS / 20);
+	laps(LAPS, true, true); /* the lone kernel in front is left alone by then */
+	in_parts = 0;
+	/* One in a millisecond at most, and its other launches never begin anything meanwhile. */
+	assert_in_range(looks_within(0.2), 1, 220);
+	assert_int_equal(in_parts, 0);
+	/* What takes 0.3 ms has to wait for 64 times as long. */
+	look_takes_s = 0.3e-3;
+	laps(1, true, true);
+	assert_in_range(looks_within(0.2), 1, 13);
+	look_takes_s = 0;
+	/* Evidence is there: each is looked at. */
+	for (at_group = 0; !at_group;)
+		lap(true, false);
+	assert_in_range(laps(LAPS, true, false), LAPS, LAPS + LAPS / 20);
 }
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing),

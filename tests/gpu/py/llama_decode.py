@@ -3,7 +3,8 @@
 
 usage: llama_decode.py 1b|8b|1b4|small BATCH graph|eager|prefill|compiled [STEPS]
 Prints a hash of logits and cache on stdout, the median time of a step on stderr. With AF_SWITCH=FILE (the library's
-AUTOFUSE_CONTROL) fusion is off in every other 20 of the steps, and their median is printed, too: `ratio R`.
+AUTOFUSE_CONTROL) fusion is off in every other 12 of the steps. `ratio R`: the median of the ratios between neighbours;
+`at 10%, 25%, 50%`: between all steps' times there, since hosts that are slow now and then are slow in both.
 """
 import hashlib
 import os
@@ -49,17 +50,19 @@ def timed(fn, before=lambda: None):
         ms = some(steps, fn, before)
         return statistics.median(ms[len(ms) // 5:])
     on, off, ratio = [], [], []
-    for block in range(max(2, steps // 40)):
+    for block in range(max(4, steps // 24)):
         for ms, state in ((on, True), (off, False)):
             switch(state)
-            ms.extend(some(23, fn, before)[3:])
-        if block:  # the first ones pay for what is found out about launches
-            ratio.append(statistics.median(on[-20:]) / statistics.median(off[-20:]))
-    print("switched off %.4f ms, on %.4f ms, blocks %s: ratio %.3f" % (
-        statistics.median(off[20:]), statistics.median(on[20:]), " ".join("%.3f" % r for r in ratio),
-        statistics.median(ratio)), file=sys.stderr)
+            ms.extend(some(15, fn, before)[3:])
+        if block > 1:  # the first ones pay for what is found out about launches
+            ratio.append(statistics.median(on[-12:]) / statistics.median(off[-12:]))
+    on, off = on[24:], off[24:]
+    parts = [sorted(on)[len(on) * q // 100] / sorted(off)[len(off) * q // 100] for q in (10, 25, 50)]
+    print("switched off %.4f ms, on %.4f ms, blocks %s: ratio %.3f, at 10%%, 25%%, 50%% %.3f %.3f %.3f" % (
+        statistics.median(off), statistics.median(on), " ".join("%.3f" % r for r in ratio),
+        statistics.median(ratio), *parts), file=sys.stderr)
     switch(True)
-    return statistics.median(on[20:])
+    return statistics.median(on)
 
 
 def some(n, fn, before):
