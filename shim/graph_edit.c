@@ -130,7 +130,7 @@ static struct side *find(CUgraphExec exec, CUgraphNode node, int *number)
 		return NULL;
 	s->edits++;
 	s->edited = true;
-	if (!s->alone && side_nodes(s))
+	if (!s->alone && side_base(s) && side_nodes(s))
 		side_alone(s, REASON_NO_MEMORY);
 	*number = graph_index_find(&s->program, node);
 	/* Whose handle is it? After an update of a graph with branches the driver may have paired

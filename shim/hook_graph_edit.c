@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Changes to executable graphs. The program's exec first; its answer is the program's. */
+/*
+ * Changes to executable graphs. The program's exec first; its answer is the program's. They name
+ * nodes of the graph that it was made of, or another graph: no graph is lent while they are made.
+ */
 #include "shim/graph.h"
 #include "shim/hook.h"
 
 static bool through(void)
 {
 	process_start();
+	hook_loans();
 	return guard_held() || (!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) &&
 				!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE));
 }

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shim/graph_loan.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "config/hash.h"
+#include "config/log.h"
+#include "shim/graph_report.h"
+#include "shim/graph_trial.h"
+
+/* Programs that destroy their graph do so at once; others may use it again at any time. */
+enum { EARLY_NS = 2000000 };
+
+enum loan_state {
+	LOAN_OPEN,
+	LOAN_CLONED,
+	LOAN_KEPT, /* the program destroyed it */
+	LOAN_LOST, /* there will be no clone */
+};
+
+struct graph_loan {
+	CUgraph graph;
+	const struct graph_shape *shape; /* good while open */
+	CUcontext ctx;
+	enum loan_state state; /* atomic; changes under the lock */
+	CUgraph clone;
+	CUgraphNode *twin; /* the clone's nodes */
+	uint64_t opened_ns, spent_ns;
+	UT_hash_handle hh; /* by graph, while LOAN_OPEN or LOAN_KEPT */
+};
+
+unsigned graph_loans;
+
+static struct {
+	pthread_mutex_t lock;
+	struct graph_loan *by_graph;
+	unsigned kept; /* atomic */
+} loans = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static enum loan_state state(const struct graph_loan *l)
+{
+	return __atomic_load_n(&l->state, __ATOMIC_ACQUIRE);
+}
+
+bool graph_loan_any(void)
+{
+	return __atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&loans.kept, __ATOMIC_ACQUIRE);
+}
+
+/* No more open: the last thing that is done. Lock held. */
+static void close_loan(struct graph_loan *l, enum loan_state to)
+{
+	if (to == LOAN_KEPT)
+		__atomic_add_fetch(&loans.kept, 1, __ATOMIC_RELEASE);
+	else
+		HASH_DEL(loans.by_graph, l);
+	__atomic_store_n(&l->state, to, __ATOMIC_RELEASE);
+	__atomic_sub_fetch(&graph_loans, 1, __ATOMIC_RELEASE);
+}
+
+/* Fills in the clone and its nodes. 0 or -1. */
+static int take_clone(struct graph_loan *l)
+{
+	CUgraph level;
+
+	l->twin = calloc(l->shape->nnode + 1, sizeof(*l->twin));
+	if (!l->twin || real.cuGraphClone(&l->clone, l->graph))
+		return -1;
+	if (!graph_twins(l->shape, l->shape->node, l->clone, l->twin, &level))
+		return 0;
+	real.cuGraphDestroy(l->clone);
+	return -1;
+}
+
+/* Lock held, the loan is open. */
+static void settle(struct graph_loan *l, bool by_program)
+{
+	uint64_t from = graph_now();
+	bool pushed = !real.cuCtxPushCurrent_v2(l->ctx);
+	bool cloned = !take_clone(l);
+	CUcontext old;
+
+	if (pushed)
+		real.cuCtxPopCurrent_v2(&old);
+	if (!cloned) {
+		free(l->twin);
+		l->twin = NULL;
+		l->clone = NULL;
+	}
+	if (by_program) {
+		__atomic_store_n(&l->spent_ns, graph_now() - from, __ATOMIC_RELAXED);
+		graph_report_settled(l->spent_ns);
+	}
+	log_debug("a graph of %u nodes that was lent: %s in %.2f ms, %s", l->shape->nnode,
+		  cloned ? "cloned" : "not to be cloned", 1e-6 * (double)(graph_now() - from),
+		  by_program ? "in a call of the program's" : "in the background");
+	close_loan(l, cloned ? LOAN_CLONED : LOAN_LOST);
+}
+
+static void settle_all(void)
+{
+	struct graph_loan *l, *next;
+
+	HASH_ITER(hh, loans.by_graph, l, next)
+	{
+		if (l->state == LOAN_OPEN)
+			settle(l, true);
+	}
+}
+
+struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shape, CUcontext ctx)
+{
+	struct graph_loan *l = calloc(1, sizeof(*l)), *there;
+
+	if (!l)
+		return NULL;
+	l->graph = graph;
+	l->shape = shape;
+	l->ctx = ctx;
+	l->opened_ns = graph_now();
+	pthread_mutex_lock(&loans.lock);
+	HASH_FIND_PTR(loans.by_graph, &graph, there);
+	if (there) { /* two threads instantiate it at once, or it was destroyed before */
+		free(l);
+		l = NULL;
+	} else {
+		HASH_ADD_PTR(loans.by_graph, graph, l);
+		__atomic_add_fetch(&graph_loans, 1, __ATOMIC_SEQ_CST);
+		graph_report_lent();
+	}
+	pthread_mutex_unlock(&loans.lock);
+	return l;
+}
+
+bool graph_loan_early(const struct graph_loan *l)
+{
+	return l && state(l) == LOAN_OPEN && graph_now() - l->opened_ns < EARLY_NS;
+}
+
+struct graph_lent graph_loan_take(struct graph_loan *l)
+{
+	struct graph_lent lent = {NULL, NULL, 0};
+	bool over;
+
+	pthread_mutex_lock(&loans.lock);
+	if (l->state == LOAN_OPEN)
+		settle(l, false);
+	over = l->state != LOAN_KEPT;
+	lent.base = over ? l->clone : l->graph;
+	lent.twin = l->twin;
+	lent.ns = l->spent_ns;
+	pthread_mutex_unlock(&loans.lock);
+	if (over)
+		free(l);
+	return lent;
+}
+
+void graph_loan_drop(struct graph_loan *l)
+{
+	pthread_mutex_lock(&loans.lock);
+	switch (l->state) {
+	case LOAN_OPEN:
+		close_loan(l, LOAN_LOST);
+		break;
+	case LOAN_CLONED:
+		real.cuGraphDestroy(l->clone);
+		break;
+	case LOAN_KEPT: /* its handle may be another graph's the moment it is free */
+		real.cuGraphDestroy(l->graph);
+		HASH_DEL(loans.by_graph, l);
+		__atomic_sub_fetch(&loans.kept, 1, __ATOMIC_RELEASE);
+		break;
+	case LOAN_LOST:
+		break;
+	}
+	pthread_mutex_unlock(&loans.lock);
+	free(l->twin);
+	free(l);
+}
+
+uint64_t graph_loan_ns(const struct graph_loan *l)
+{
+	return __atomic_load_n(&l->spent_ns, __ATOMIC_RELAXED);
+}
+
+void graph_loan_settle(void)
+{
+	if (!__atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&loans.lock);
+	settle_all();
+	pthread_mutex_unlock(&loans.lock);
+}
+
+void graph_loan_settle_graph(CUgraph graph)
+{
+	struct graph_loan *l;
+
+	if (!__atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&loans.lock);
+	HASH_FIND_PTR(loans.by_graph, &graph, l);
+	if (l && l->state == LOAN_OPEN)
+		settle(l, true);
+	pthread_mutex_unlock(&loans.lock);
+}
+
+/* May other graphs be inside this one? */
+static bool embeds(CUgraph graph)
+{
+	struct graph_shape s;
+	bool may = graph_read_nodes(graph, &s) || s.nlevel > 1;
+
+	for (unsigned i = 0; i < s.nnode; i++)
+		may |= s.type[i] == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+	graph_shape_free(&s);
+	return may;
+}
+
+bool graph_loan_destroyed(CUgraph graph, CUresult *r)
+{
+	struct graph_loan *l;
+
+	pthread_mutex_lock(&loans.lock);
+	HASH_FIND_PTR(loans.by_graph, &graph, l);
+	*r = CUDA_SUCCESS;
+	if (l && l->state == LOAN_OPEN) {
+		log_debug("a graph of %u nodes that was lent: kept when the program destroyed it",
+			  l->shape->nnode);
+		graph_report_kept();
+		close_loan(l, LOAN_KEPT);
+	} else if (l) {
+		*r = CUDA_ERROR_INVALID_VALUE;
+	} else if (graph_loans && embeds(graph)) {
+		settle_all();
+	}
+	pthread_mutex_unlock(&loans.lock);
+	return l;
+}
+
+void graph_loan_drop_context(CUcontext ctx)
+{
+	struct graph_loan *l, *next;
+
+	pthread_mutex_lock(&loans.lock);
+	HASH_ITER(hh, loans.by_graph, l, next)
+	{
+		if (l->state == LOAN_OPEN && l->ctx == ctx)
+			close_loan(l, LOAN_LOST);
+	}
+	pthread_mutex_unlock(&loans.lock);
+}
+
+void graph_loan_forked(void)
+{
+	graph_loans = loans.kept = 0;
+}
