@@ -34,6 +34,8 @@ struct graph_edit {
 	CUevent event;
 	bool common, v1;
 };
+/* It is about to, or to switch it: the handle may be of a graph that it destroyed. */
+void graph_edits(CUgraphExec exec);
 void graph_edited(CUgraphExec exec, CUgraphNode node, const struct graph_edit *e);
 void graph_switched(CUgraphExec exec, CUgraphNode node, bool enabled);
 /* The exec took over all of a graph (cuGraphExecUpdate); or, failed, maybe some of it. */

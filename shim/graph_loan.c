@@ -21,7 +21,7 @@ enum loan_state {
 
 struct graph_loan {
 	CUgraph graph;
-	const struct graph_shape *shape; /* good while open */
+	const struct graph_shape *shape; /* good while open or kept */
 	CUcontext ctx;
 	enum loan_state state; /* atomic; changes under the lock */
 	CUgraph clone;
@@ -30,12 +30,19 @@ struct graph_loan {
 	UT_hash_handle hh; /* by graph, while LOAN_OPEN or LOAN_KEPT */
 };
 
+/* A graph that was lent, was cloned then, and is still the program's. */
+struct returned {
+	CUgraph graph;
+	UT_hash_handle hh;
+};
+
 unsigned graph_loans;
 
 static struct {
 	pthread_mutex_t lock;
 	struct graph_loan *by_graph;
-	unsigned kept; /* atomic */
+	struct returned *returned;
+	unsigned known; /* kept, or returned; atomic */
 } loans = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static enum loan_state state(const struct graph_loan *l)
@@ -46,14 +53,41 @@ static enum loan_state state(const struct graph_loan *l)
 bool graph_loan_any(void)
 {
 	return __atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE) ||
-	       __atomic_load_n(&loans.kept, __ATOMIC_ACQUIRE);
+	       __atomic_load_n(&loans.known, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * It is not lent again: an exec that was made of it can be edited by its handles, which shall be
+ * gone when the program destroys it, and not be kept for another exec. Lock held.
+ */
+static void note_returned(CUgraph graph)
+{
+	struct returned *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return;
+	g->graph = graph;
+	HASH_ADD_PTR(loans.returned, graph, g);
+	__atomic_add_fetch(&loans.known, 1, __ATOMIC_RELEASE);
+}
+
+static void forget_returned(CUgraph graph)
+{
+	struct returned *g;
+
+	HASH_FIND_PTR(loans.returned, &graph, g);
+	if (!g)
+		return;
+	HASH_DEL(loans.returned, g);
+	__atomic_sub_fetch(&loans.known, 1, __ATOMIC_RELEASE);
+	free(g);
 }
 
 /* No more open: the last thing that is done. Lock held. */
 static void close_loan(struct graph_loan *l, enum loan_state to)
 {
 	if (to == LOAN_KEPT)
-		__atomic_add_fetch(&loans.kept, 1, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&loans.known, 1, __ATOMIC_RELEASE);
 	else
 		HASH_DEL(loans.by_graph, l);
 	__atomic_store_n(&l->state, to, __ATOMIC_RELEASE);
@@ -74,21 +108,29 @@ static int take_clone(struct graph_loan *l)
 	return -1;
 }
 
-/* Lock held, the loan is open. */
-static void settle(struct graph_loan *l, bool by_program)
+/* The same, in the loan's context. False: there is neither. Lock held. */
+static bool clone_of(struct graph_loan *l)
 {
-	uint64_t from = graph_now();
 	bool pushed = !real.cuCtxPushCurrent_v2(l->ctx);
 	bool cloned = !take_clone(l);
 	CUcontext old;
 
 	if (pushed)
 		real.cuCtxPopCurrent_v2(&old);
-	if (!cloned) {
-		free(l->twin);
-		l->twin = NULL;
-		l->clone = NULL;
-	}
+	if (cloned)
+		return true;
+	free(l->twin);
+	l->twin = NULL;
+	l->clone = NULL;
+	return false;
+}
+
+/* Lock held, the loan is open. */
+static void settle(struct graph_loan *l, bool by_program)
+{
+	uint64_t from = graph_now();
+	bool cloned = clone_of(l);
+
 	if (by_program) {
 		__atomic_store_n(&l->spent_ns, graph_now() - from, __ATOMIC_RELAXED);
 		graph_report_settled(l->spent_ns);
@@ -96,6 +138,7 @@ static void settle(struct graph_loan *l, bool by_program)
 	log_debug("a graph of %u nodes that was lent: %s in %.2f ms, %s", l->shape->nnode,
 		  cloned ? "cloned" : "not to be cloned", 1e-6 * (double)(graph_now() - from),
 		  by_program ? "in a call of the program's" : "in the background");
+	note_returned(l->graph);
 	close_loan(l, cloned ? LOAN_CLONED : LOAN_LOST);
 }
 
@@ -113,6 +156,7 @@ static void settle_all(void)
 struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shape, CUcontext ctx)
 {
 	struct graph_loan *l = calloc(1, sizeof(*l)), *there;
+	struct returned *before;
 
 	if (!l)
 		return NULL;
@@ -122,7 +166,8 @@ struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shap
 	l->opened_ns = graph_now();
 	pthread_mutex_lock(&loans.lock);
 	HASH_FIND_PTR(loans.by_graph, &graph, there);
-	if (there) { /* two threads instantiate it at once, or it was destroyed before */
+	HASH_FIND_PTR(loans.returned, &graph, before);
+	if (there || before) { /* there: two threads instantiate it at once, or it is destroyed */
 		free(l);
 		l = NULL;
 	} else {
@@ -157,6 +202,34 @@ struct graph_lent graph_loan_take(struct graph_loan *l)
 	return lent;
 }
 
+bool graph_loan_kept(const struct graph_loan *l)
+{
+	return l && state(l) == LOAN_KEPT;
+}
+
+/* Lock held. Its handle may be another graph's the moment it is free. */
+static void destroy_kept(struct graph_loan *l)
+{
+	real.cuGraphDestroy(l->graph);
+	HASH_DEL(loans.by_graph, l);
+	__atomic_sub_fetch(&loans.known, 1, __ATOMIC_RELEASE);
+}
+
+struct graph_lent graph_loan_part(struct graph_loan *l)
+{
+	uint64_t from = graph_now();
+	struct graph_lent lent;
+
+	pthread_mutex_lock(&loans.lock);
+	clone_of(l);
+	destroy_kept(l);
+	pthread_mutex_unlock(&loans.lock);
+	lent = (struct graph_lent){l->clone, l->twin, graph_now() - from};
+	graph_report_settled(lent.ns);
+	free(l);
+	return lent;
+}
+
 void graph_loan_drop(struct graph_loan *l)
 {
 	pthread_mutex_lock(&loans.lock);
@@ -167,10 +240,8 @@ void graph_loan_drop(struct graph_loan *l)
 	case LOAN_CLONED:
 		real.cuGraphDestroy(l->clone);
 		break;
-	case LOAN_KEPT: /* its handle may be another graph's the moment it is free */
-		real.cuGraphDestroy(l->graph);
-		HASH_DEL(loans.by_graph, l);
-		__atomic_sub_fetch(&loans.kept, 1, __ATOMIC_RELEASE);
+	case LOAN_KEPT:
+		destroy_kept(l);
 		break;
 	case LOAN_LOST:
 		break;
@@ -233,8 +304,10 @@ bool graph_loan_destroyed(CUgraph graph, CUresult *r)
 		close_loan(l, LOAN_KEPT);
 	} else if (l) {
 		*r = CUDA_ERROR_INVALID_VALUE;
-	} else if (graph_loans && embeds(graph)) {
-		settle_all();
+	} else {
+		forget_returned(graph);
+		if (graph_loans && embeds(graph))
+			settle_all();
 	}
 	pthread_mutex_unlock(&loans.lock);
 	return l;
@@ -255,5 +328,5 @@ void graph_loan_drop_context(CUcontext ctx)
 
 void graph_loan_forked(void)
 {
-	graph_loans = loans.kept = 0;
+	graph_loans = loans.known = 0;
 }

@@ -7,7 +7,8 @@
  *   - the program is about to make a call that may touch any graph (loans.def, entry.S, the hooks):
  *     all open loans are settled before, that is, cloned, on the program's thread;
  *   - the program destroys the graph: it is not destroyed, but kept in the clone's place, under its
- *     own handles, and goes for good when the clone would have;
+ *     own handles, and goes for good when the clone would have; or before the program's next edit
+ *     of the exec, since what the driver answers to handles of nodes that are gone is its business;
  *   - the worker, a while later: it clones.
  *
  * Graph objects are not synchronised by the driver: the program sees to it that no two of its
@@ -37,8 +38,8 @@ extern unsigned graph_loans;
 
 /*
  * The graph, of one level and plain nodes, is lent; the caller is inside the program's instantiate
- * call. shape: of the graph, unchanged until the loan is taken or dropped; ctx: current where it is
- * cloned. NULL: out of memory.
+ * call. shape: of the graph, its nodes unchanged until the loan is over; ctx: current where it is
+ * cloned. NULL: it is not to be lent (again), or out of memory.
  */
 struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shape, CUcontext ctx);
 /* Is it too early for the worker to settle it? NULL: there is none, so no. */
@@ -53,6 +54,10 @@ struct graph_lent {
 /* Settles the loan if it is open. If base is what was lent, the loan lasts until it is dropped;
  * else it is over. */
 struct graph_lent graph_loan_take(struct graph_loan *l);
+/* Did the program destroy the graph, which is kept for it? NULL: no. */
+bool graph_loan_kept(const struct graph_loan *l);
+/* It is destroyed after all, and cloned before; the loan is over. */
+struct graph_lent graph_loan_part(struct graph_loan *l);
 /* Over, whatever became of it: what is ours of it is destroyed. */
 void graph_loan_drop(struct graph_loan *l);
 /* Time that settling took from the program's calls, so far. */

@@ -147,7 +147,8 @@ static enum reason lend(struct side *s, CUgraph graph, struct spent *t)
 			return why;
 	}
 	read_attributes(s);
-	if (!s->base && !any_device_updatable(s)) /* else it cannot be cloned, which is then said at once */
+	if (!s->base &&
+	    !any_device_updatable(s)) /* else it cannot be cloned, which is then said at once */
 		s->loan = graph_loan_open(graph, &s->shape, s->ours->ctx);
 	if (!s->base && !s->loan)
 		why = take_clone(s, graph, t);

@@ -22,7 +22,7 @@ static CUresult makes(unsigned call, CUgraph graph)
 {
 	CUresult r = hook_all(call);
 
-	/* Of two execs of one graph only the last one has it on loan. */
+	/* The new exec's record is made as if there were no other. */
 	if (!r && __atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE) && guard_enter()) {
 		graph_loan_settle_graph(graph);
 		guard_leave();
