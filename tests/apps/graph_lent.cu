@@ -7,7 +7,7 @@
  *
  *   kept      captured, destroyed at once
  *   open      nobody touches it
- *   edited    a node and then the graph are changed, and it is instantiated again
+ *   edited    a node is changed, it is instantiated again, and more of it changed
  *   late      a node is changed some milliseconds later
  *   calls     each time another call that touches it, right away
  *   threads   one thread launches, another one changes the graph and instantiates it
@@ -207,9 +207,9 @@ static void edited()
 	cudaGraphNode_t node;
 
 	change(c, 4);
-	CHECK(cudaGraphAddKernelNode(&node, c.graph, &c.node[MIX], 1, &more.p));
 	second = instantiated(c.graph);
 	change(c, 5);
+	CHECK(cudaGraphAddKernelNode(&node, c.graph, &c.node[MIX], 1, &more.p));
 	launch(first);
 	launch(second);
 	launch(first);
@@ -226,14 +226,13 @@ static void late()
 
 	usleep(6000);
 	change(c, 4);
-	CHECK(cudaGraphDestroyNode(c.node[MIX]));
 	launch(exec);
 	CHECK(cudaGraphDestroy(c.graph));
 	launch(exec);
 	CHECK(cudaGraphExecDestroy(exec));
 }
 
-enum { CALLS = 13 };
+enum { CALLS = 15 };
 
 /* A call that touches the graph or names a node of it, or what reads another graph. */
 static void one_call(const struct chain &c, cudaGraphExec_t exec, unsigned which)
@@ -299,6 +298,12 @@ static void one_call(const struct chain &c, cudaGraphExec_t exec, unsigned which
 		break;
 	case 12:
 		say("cut", cudaGraphDestroyNode(c.node[MIX]));
+		break;
+	case 13:
+		say("more", cudaGraphAddEmptyNode(&node, c.graph, &c.node[ADD], 1));
+		break;
+	case 14:
+		change(c, 4);
 		break;
 	}
 }
@@ -403,7 +408,8 @@ static void reset()
 	kept();
 }
 
-static void forked()
+/* pause_us: before it forks; somebody may hold a lock then. */
+static void fork_once(unsigned pause_us)
 {
 	struct chain lent = made(), gone = made();
 	cudaGraphExec_t exec = instantiated(gone.graph), other = instantiated(lent.graph);
@@ -411,10 +417,12 @@ static void forked()
 	pid_t pid;
 
 	CHECK(cudaGraphDestroy(gone.graph));
+	usleep(pause_us);
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
 		/* CUDA answers nothing there, and says so. */
+		alarm(20);
 		cudaGraphDestroy(gone.graph);
 		cudaGraphDestroy(lent.graph);
 		cudaGraphExecDestroy(exec);
@@ -427,6 +435,12 @@ static void forked()
 	CHECK(cudaGraphExecDestroy(exec));
 	CHECK(cudaGraphExecDestroy(other));
 	CHECK(cudaGraphDestroy(lent.graph));
+}
+
+static void forked()
+{
+	fork_once(0);
+	fork_once(6000);
 }
 
 static void twice()

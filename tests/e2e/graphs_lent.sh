@@ -26,6 +26,16 @@ learned() {
 	done
 	return 1
 }
+# Each call settles, unless the machine took more than two milliseconds to come to it.
+all_settle() {
+	local i
+	for ((i = 0; i < 4; i++)); do
+		lent calls || return
+		[ "$(graph lent_settled)" = 15 ] && return
+	done
+	echo "# $(graph lent_settled) settled"
+	return 1
+}
 each() { # KEY: of each exec
 	python3 -c 'import json, sys; print(*[e[sys.argv[2]] for e in json.load(open(sys.argv[1]))["graphs"]["execs"]])' "$report" "$1"
 }
@@ -47,11 +57,10 @@ ok "edited: both are fused" same "2 2" "$(each groups)"
 ok "edited: to what each was made of" bigger "$(graph launches/fused)" 120
 ok "edited later: same memory" lent late
 ok "edited later: fused" same 2 "$(graph execs/0/groups)"
-ok "calls that touch a graph: same memory and answers" lent calls
-ok "calls: all graphs were lent" same 13 "$(graph lent)"
-ok "calls: nearly all loans were settled by them" bigger "$(graph lent_settled)" 9
+ok "calls that touch a graph: same memory and answers, and each settles" all_settle
+ok "calls: all graphs were lent" same 15 "$(graph lent)"
 ok "calls: none was kept" same 0 "$(graph lent_kept)"
-ok "calls: fused all the same" bigger "$(graph launches/fused)" $((13 * 40))
+ok "calls: fused all the same" bigger "$(graph launches/fused)" $((15 * 40))
 ok "one thread launches, another edits: same memory" lent threads
 ok "threads: fused" bigger "$(graph launches/fused)" 80
 ok "in any order: same memory" lent order
@@ -61,7 +70,7 @@ ok "while something is captured: cloned at once" same "0 2" "$(graph lent) $(gra
 ok "the device is reset: same memory" lent reset
 ok "reset: fused in the end" bigger "$(graph launches/fused)" 20
 ok "a child destroys all: same memory" lent fork
-ok "a child destroys all: fused in its parent" same "2 2" "$(each groups)"
+ok "a child destroys all: fused in its parent" same "2 2 2 2" "$(each groups)"
 ok "added time is counted" bigger "$(python3 -c 'import json, sys; print(int(1e6 * json.load(open(sys.argv[1]))["graphs"]["added_ms"]))' "$report")" 0
 if [ "$AF_BACKEND" = soft ]; then
 	ok "destroyed twice: the answers without" lent twice
@@ -76,6 +85,7 @@ if [ "$AF_BACKEND" = soft ]; then
 	ok "edited while it is being cloned: same memory" lent late
 	ok "edited while it is being cloned: fused" same 2 "$(graph execs/0/groups)"
 	ok "slow clones, threads: same memory" lent threads
+	ok "a child of who is cloning destroys all: same memory" lent fork
 	unset SOFTGPU_SLOW
 	# A clone that fails late is not to be had, and that is all.
 	for mode in open edited late; do
