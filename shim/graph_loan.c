@@ -26,8 +26,9 @@ struct graph_loan {
 	enum loan_state state; /* atomic; changes under the lock */
 	CUgraph clone;
 	CUgraphNode *twin; /* the clone's nodes */
+	bool busy;         /* somebody clones or destroys it, without the lock */
 	uint64_t opened_ns, spent_ns;
-	UT_hash_handle hh; /* by graph, while LOAN_OPEN or LOAN_KEPT */
+	UT_hash_handle hh; /* by graph: in loans.open, then maybe in loans.kept */
 };
 
 /* A graph that was lent, was cloned then, and is still the program's. */
@@ -40,10 +41,11 @@ unsigned graph_loans;
 
 static struct {
 	pthread_mutex_t lock;
-	struct graph_loan *by_graph;
+	pthread_cond_t idle; /* one is not busy any more */
+	struct graph_loan *open, *kept;
 	struct returned *returned;
 	unsigned known; /* kept, or returned; atomic */
-} loans = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} loans = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
 
 static enum loan_state state(const struct graph_loan *l)
 {
@@ -86,12 +88,40 @@ static void forget_returned(CUgraph graph)
 /* No more open: the last thing that is done. Lock held. */
 static void close_loan(struct graph_loan *l, enum loan_state to)
 {
-	if (to == LOAN_KEPT)
+	HASH_DEL(loans.open, l);
+	if (to == LOAN_KEPT) {
+		HASH_ADD_PTR(loans.kept, graph, l);
 		__atomic_add_fetch(&loans.known, 1, __ATOMIC_RELEASE);
-	else
-		HASH_DEL(loans.by_graph, l);
+	}
 	__atomic_store_n(&l->state, to, __ATOMIC_RELEASE);
 	__atomic_sub_fetch(&graph_loans, 1, __ATOMIC_RELEASE);
+}
+
+/* Driver calls are made without the lock, by one thread; whoever needs the loan waits for it. */
+static void begin(struct graph_loan *l)
+{
+	l->busy = true;
+	pthread_mutex_unlock(&loans.lock);
+}
+
+static void end(struct graph_loan *l)
+{
+	pthread_mutex_lock(&loans.lock);
+	l->busy = false;
+	pthread_cond_broadcast(&loans.idle);
+}
+
+static void await(void)
+{
+	pthread_cond_wait(&loans.idle, &loans.lock);
+}
+
+/* Takes the lock; for those who alone can free the loan. */
+static void lock_idle(const struct graph_loan *l)
+{
+	pthread_mutex_lock(&loans.lock);
+	while (l->busy)
+		await();
 }
 
 /* Fills in the clone and its nodes. 0 or -1. */
@@ -108,7 +138,7 @@ static int take_clone(struct graph_loan *l)
 	return -1;
 }
 
-/* The same, in the loan's context. False: there is neither. Lock held. */
+/* The same, in the loan's context. False: there is neither. */
 static bool clone_of(struct graph_loan *l)
 {
 	bool pushed = !real.cuCtxPushCurrent_v2(l->ctx);
@@ -125,37 +155,36 @@ static bool clone_of(struct graph_loan *l)
 	return false;
 }
 
-/* Lock held, the loan is open. */
+/* Lock held, which is given up meanwhile; the loan is open and idle. */
 static void settle(struct graph_loan *l, bool by_program)
 {
-	uint64_t from = graph_now();
-	bool cloned = clone_of(l);
+	uint64_t from = graph_now(), ns;
+	bool cloned;
 
-	if (by_program) {
-		__atomic_store_n(&l->spent_ns, graph_now() - from, __ATOMIC_RELAXED);
-		graph_report_settled(l->spent_ns);
-	}
+	begin(l);
+	cloned = clone_of(l);
+	end(l);
+	ns = graph_now() - from;
+	if (by_program)
+		__atomic_store_n(&l->spent_ns, ns, __ATOMIC_RELAXED);
 	log_debug("a graph of %u nodes that was lent: %s in %.2f ms, %s", l->shape->nnode,
-		  cloned ? "cloned" : "not to be cloned", 1e-6 * (double)(graph_now() - from),
+		  cloned ? "cloned" : "not to be cloned", 1e-6 * (double)ns,
 		  by_program ? "in a call of the program's" : "in the background");
 	note_returned(l->graph);
 	close_loan(l, cloned ? LOAN_CLONED : LOAN_LOST);
 }
 
-static void settle_all(void)
+static struct graph_loan *find(struct graph_loan *table, CUgraph graph)
 {
-	struct graph_loan *l, *next;
+	struct graph_loan *l;
 
-	HASH_ITER(hh, loans.by_graph, l, next)
-	{
-		if (l->state == LOAN_OPEN)
-			settle(l, true);
-	}
+	HASH_FIND_PTR(table, &graph, l);
+	return l;
 }
 
 struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shape, CUcontext ctx)
 {
-	struct graph_loan *l = calloc(1, sizeof(*l)), *there;
+	struct graph_loan *l = calloc(1, sizeof(*l));
 	struct returned *before;
 
 	if (!l)
@@ -165,13 +194,13 @@ struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shap
 	l->ctx = ctx;
 	l->opened_ns = graph_now();
 	pthread_mutex_lock(&loans.lock);
-	HASH_FIND_PTR(loans.by_graph, &graph, there);
 	HASH_FIND_PTR(loans.returned, &graph, before);
-	if (there || before) { /* there: two threads instantiate it at once, or it is destroyed */
+	/* Two threads may instantiate it at once, or it is one that the program destroyed. */
+	if (before || find(loans.open, graph) || find(loans.kept, graph)) {
 		free(l);
 		l = NULL;
 	} else {
-		HASH_ADD_PTR(loans.by_graph, graph, l);
+		HASH_ADD_PTR(loans.open, graph, l);
 		__atomic_add_fetch(&graph_loans, 1, __ATOMIC_SEQ_CST);
 		graph_report_lent();
 	}
@@ -189,7 +218,7 @@ struct graph_lent graph_loan_take(struct graph_loan *l)
 	struct graph_lent lent = {NULL, NULL, 0};
 	bool over;
 
-	pthread_mutex_lock(&loans.lock);
+	lock_idle(l);
 	if (l->state == LOAN_OPEN)
 		settle(l, false);
 	over = l->state != LOAN_KEPT;
@@ -207,11 +236,16 @@ bool graph_loan_kept(const struct graph_loan *l)
 	return l && state(l) == LOAN_KEPT;
 }
 
-/* Lock held. Its handle may be another graph's the moment it is free. */
-static void destroy_kept(struct graph_loan *l)
+/* Lock held, which is given up meanwhile. It is known until it is gone: its handle may be another
+ * graph's the moment it is free. */
+static void destroy_kept(struct graph_loan *l, bool clone)
 {
+	begin(l);
+	if (clone)
+		clone_of(l);
 	real.cuGraphDestroy(l->graph);
-	HASH_DEL(loans.by_graph, l);
+	end(l);
+	HASH_DEL(loans.kept, l);
 	__atomic_sub_fetch(&loans.known, 1, __ATOMIC_RELEASE);
 }
 
@@ -220,19 +254,18 @@ struct graph_lent graph_loan_part(struct graph_loan *l)
 	uint64_t from = graph_now();
 	struct graph_lent lent;
 
-	pthread_mutex_lock(&loans.lock);
-	clone_of(l);
-	destroy_kept(l);
+	lock_idle(l);
+	destroy_kept(l, true);
 	pthread_mutex_unlock(&loans.lock);
 	lent = (struct graph_lent){l->clone, l->twin, graph_now() - from};
-	graph_report_settled(lent.ns);
+	graph_report_settled(1, lent.ns);
 	free(l);
 	return lent;
 }
 
 void graph_loan_drop(struct graph_loan *l)
 {
-	pthread_mutex_lock(&loans.lock);
+	lock_idle(l);
 	switch (l->state) {
 	case LOAN_OPEN:
 		close_loan(l, LOAN_LOST);
@@ -241,7 +274,7 @@ void graph_loan_drop(struct graph_loan *l)
 		real.cuGraphDestroy(l->clone);
 		break;
 	case LOAN_KEPT:
-		destroy_kept(l);
+		destroy_kept(l, false);
 		break;
 	case LOAN_LOST:
 		break;
@@ -256,26 +289,47 @@ uint64_t graph_loan_ns(const struct graph_loan *l)
 	return __atomic_load_n(&l->spent_ns, __ATOMIC_RELAXED);
 }
 
-void graph_loan_settle(void)
+/* An open one, idle if there is such. Lock held. */
+static struct graph_loan *any_open(void)
 {
+	struct graph_loan *l = loans.open;
+
+	while (l && l->busy)
+		l = l->hh.next;
+	return l ? l : loans.open;
+}
+
+/* graph: NULL: all. */
+static void settle_open(CUgraph graph)
+{
+	uint64_t from = graph_now();
+	struct graph_loan *l;
+	unsigned n = 0;
+
 	if (!__atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&loans.lock);
-	settle_all();
+	while ((l = graph ? find(loans.open, graph) : any_open())) {
+		if (l->busy) {
+			await();
+			continue;
+		}
+		settle(l, true);
+		n++;
+	}
 	pthread_mutex_unlock(&loans.lock);
+	graph_report_settled(n, graph_now() - from);
+}
+
+void graph_loan_settle(void)
+{
+	settle_open(NULL);
 }
 
 void graph_loan_settle_graph(CUgraph graph)
 {
-	struct graph_loan *l;
-
-	if (!__atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE))
-		return;
-	pthread_mutex_lock(&loans.lock);
-	HASH_FIND_PTR(loans.by_graph, &graph, l);
-	if (l && l->state == LOAN_OPEN)
-		settle(l, true);
-	pthread_mutex_unlock(&loans.lock);
+	if (graph)
+		settle_open(graph);
 }
 
 /* May other graphs be inside this one? */
@@ -290,13 +344,23 @@ static bool embeds(CUgraph graph)
 	return may;
 }
 
+/* Open or kept, and idle; NULL: neither, any more. Lock held. */
+static struct graph_loan *find_idle(CUgraph graph)
+{
+	struct graph_loan *l;
+
+	while (((l = find(loans.open, graph)) || (l = find(loans.kept, graph))) && l->busy)
+		await();
+	return l;
+}
+
 bool graph_loan_destroyed(CUgraph graph, CUresult *r)
 {
 	struct graph_loan *l;
 
-	pthread_mutex_lock(&loans.lock);
-	HASH_FIND_PTR(loans.by_graph, &graph, l);
 	*r = CUDA_SUCCESS;
+	pthread_mutex_lock(&loans.lock);
+	l = find_idle(graph);
 	if (l && l->state == LOAN_OPEN) {
 		log_debug("a graph of %u nodes that was lent: kept when the program destroyed it",
 			  l->shape->nnode);
@@ -306,10 +370,10 @@ bool graph_loan_destroyed(CUgraph graph, CUresult *r)
 		*r = CUDA_ERROR_INVALID_VALUE;
 	} else {
 		forget_returned(graph);
-		if (graph_loans && embeds(graph))
-			settle_all();
 	}
 	pthread_mutex_unlock(&loans.lock);
+	if (!l && __atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE) && embeds(graph))
+		graph_loan_settle();
 	return l;
 }
 
@@ -318,9 +382,9 @@ void graph_loan_drop_context(CUcontext ctx)
 	struct graph_loan *l, *next;
 
 	pthread_mutex_lock(&loans.lock);
-	HASH_ITER(hh, loans.by_graph, l, next)
+	HASH_ITER(hh, loans.open, l, next)
 	{
-		if (l->state == LOAN_OPEN && l->ctx == ctx)
+		if (l->ctx == ctx && !l->busy)
 			close_loan(l, LOAN_LOST);
 	}
 	pthread_mutex_unlock(&loans.lock);

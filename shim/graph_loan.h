@@ -22,9 +22,9 @@
  * nothing. That a graph is in another one as a child, handed out by cuGraphChildGraphNodeGetGraph
  * and instantiated by itself, is looked for when another one is destroyed.
  *
- * One lock, held over cuGraphClone, cuGraphDestroy and queries of nodes only, guards all loans. It
- * is inside side.lock; a call of the program's that settles takes no other lock and writes to loans
- * alone, so that it never waits for a launch.
+ * One lock guards all loans; it is inside side.lock, and given up while the driver clones. A call
+ * of the program's that settles takes no other lock and writes to loans alone: it waits for who is
+ * cloning, never for a launch.
  */
 #ifndef AF_SHIM_GRAPH_LOAN_H
 #define AF_SHIM_GRAPH_LOAN_H

@@ -72,10 +72,10 @@ void graph_report_kept(void)
 	pthread_mutex_unlock(&graphs.lock);
 }
 
-void graph_report_settled(uint64_t ns)
+void graph_report_settled(unsigned n, uint64_t ns)
 {
 	pthread_mutex_lock(&graphs.lock);
-	graphs.settled++;
+	graphs.settled += n;
 	graphs.added_ns += ns;
 	pthread_mutex_unlock(&graphs.lock);
 }

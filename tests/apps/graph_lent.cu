@@ -412,12 +412,13 @@ static void reset()
 static void fork_once(unsigned pause_us)
 {
 	struct chain lent = made(), gone = made();
-	cudaGraphExec_t exec = instantiated(gone.graph), other = instantiated(lent.graph);
+	cudaGraphExec_t exec, other = instantiated(lent.graph);
 	int status;
 	pid_t pid;
 
-	CHECK(cudaGraphDestroy(gone.graph));
 	usleep(pause_us);
+	exec = instantiated(gone.graph);
+	CHECK(cudaGraphDestroy(gone.graph));
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
