@@ -128,21 +128,22 @@ bool attributed_priority(struct kernel_rec *rec)
 }
 
 /* Attributes that come to nodes in other ways than by a launch. */
-#define GIVES(name, params, args, all)                                                             \
+#define GIVES(name, params, args, all, before)                                                     \
 	CUresult name params                                                                       \
 	{                                                                                          \
 		CUresult r;                                                                        \
                                                                                                    \
 		attributed_note(NULL);                                                             \
+		before;                                                                            \
 		if (hook_through())                                                                \
 			return real.name args;                                                     \
 		if ((r = all))                                                                     \
 			return r;                                                                  \
 		return real.name args;                                                             \
 	}
-#define NODE(name, params, args) GIVES(name, params, args, hook_all(CALL_##name))
+#define NODE(name, params, args) GIVES(name, params, args, hook_all(CALL_##name), hook_loans())
 #define STREAM(name, params, args, ptsz)                                                           \
-	GIVES(name, params, args, hook_all_stream(CALL_##name, s, ptsz))
+	GIVES(name, params, args, hook_all_stream(CALL_##name, s, ptsz), (void)0)
 
 NODE(cuGraphKernelNodeSetAttribute,
      (CUgraphNode n, CUkernelNodeAttrID a, const CUkernelNodeAttrValue *v), (n, a, v))

@@ -61,7 +61,7 @@
 	.size	\name, .-\name
 	.endm
 
-	.hidden	real, window_watch, route, route_dlsym, route_dlopen
+	.hidden	real, window_watch, graph_loans, route, route_dlsym, route_dlopen
 	.hidden	record_on, window_activity
 	.hidden	driver_lazy, thunk_known, thunk_outside, thunk_target
 
@@ -115,7 +115,7 @@ lazy:
 	jmp	*%r11
 	end lazy
 
-/* A row of the table is in eax; something is watched. */
+/* A row of the table is in eax; something is watched, or lent. */
 	.p2align 4
 	.type	known, @function
 known:
@@ -169,7 +169,7 @@ outside:
 	end outside
 
 /* Thunks of the table's rows that hooks.def does not replace, and for every row its lazy stub, its
- * class (thunk_rows) and the distance to what stands for it (thunk_offsets). */
+ * class and more (thunk_rows) and the distance to what stands for it (thunk_offsets). */
 #define CLASS_neutral 0
 #define CLASS_stream 1
 #define CLASS_all 2
@@ -180,6 +180,44 @@ outside:
 #define HOOK(name, why) .set hook_##name, 1;
 #include "shim/hooks.def"
 #undef HOOK
+
+#define LOAN_settles 1
+#define LOAN_leaves 0
+#define LOAN(name, what, why) .set loan_##name, LOAN_##what;
+#include "shim/loans.def"
+#undef LOAN
+
+/* Is character `at` that letter? */
+	.macro letter where, which, c
+	.if	at == \where
+	.ifc	\which, \c
+	.set	alike, alike + 1
+	.endif
+	.endif
+	.endm
+
+/* Sets `loan`: 1 where open loans of graphs are settled before the call. */
+	.macro set_loan base
+	.ifdef	loan_\base
+	.set	loan, loan_\base
+	.else
+	.set	at, 0
+	.set	alike, 0
+	.irpc	c, \base
+	.if	at < 7
+	letter	0, c, \c
+	letter	1, u, \c
+	letter	2, G, \c
+	letter	3, r, \c
+	letter	4, a, \c
+	letter	5, p, \c
+	letter	6, h, \c
+	.set	at, at + 1
+	.endif
+	.endr
+	.set	loan, (alike == 7) & 1 /* true is -1 */
+	.endif
+	.endm
 
 	.section .rodata.thunk, "a", @progbits
 	.p2align 2
@@ -201,6 +239,7 @@ thunk_offsets:
 	.else
 	.set	class, CLASS_all
 	.endif
+	set_loan \base
 
 	.ifdef	hook_\name
 	.set	hooked, 1
@@ -208,6 +247,10 @@ thunk_offsets:
 	.set	hooked, 0
 	.p2align 4
 	function \name
+	.if	loan
+	cmpl	$0, graph_loans(%rip)
+	jne	3f
+	.endif
 	cmpl	$0, window_watch(%rip)
 	jne	1f
 	jmp	*real+8*row(%rip)
@@ -221,12 +264,11 @@ thunk_offsets:
 	je	2f
 	incl	(%r11)
 2:	jmp	*real+8*row(%rip)
-3:
 	.endif
-	movl	$row, %eax
+3:	movl	$row, %eax
 	jmp	known
 	end	\name
-	.if	class == CLASS_neutral
+	.if	class == CLASS_neutral && !loan
 	.hidden	\name /* a program linked to libcuda needs no stand-in for a query */
 	.endif
 	.endif
@@ -240,7 +282,7 @@ lazy_\name:
 	.size	lazy_\name, .-lazy_\name
 
 	.section .rodata.thunk, "a", @progbits
-	.byte	class, \stream, \ptsz, hooked
+	.byte	class, \stream, \ptsz, hooked, loan
 	.previous
 	.section .rodata.thunk_offsets, "a", @progbits
 	.long	\name - .
@@ -256,17 +298,19 @@ lazy_\name:
 #include "shim/rows.def"
 #undef DRIVER_API
 
-/* The pool for driver functions outside the table. 32 bytes each (thunk.c). */
+/* The pool for driver functions outside the table. 64 bytes each (thunk.c). */
 #include "shim/thunk_pool.h"
 	.globl	thunk_pool
 	.hidden	thunk_pool
-	.p2align 5
+	.p2align 6
 thunk_pool:
 	.set	slot, 0
 	.rept	THUNK_POOL
-	.p2align 5
+	.p2align 6
 	endbr64
 	cmpl	$0, window_watch(%rip)
+	jne	1f
+	cmpl	$0, graph_loans(%rip)
 	jne	1f
 	jmp	*thunk_target+8*slot(%rip)
 1:	movl	$slot, %r11d

@@ -15,8 +15,8 @@ extern unsigned graph_execs;
 
 /* A graph is about to be captured: what would take time when it is instantiated is done now. */
 void graph_expected(void);
-/* The program made an exec of a graph, its number `number` from 0 on. Clones the graph, if a kernel
- * node of it may begin a group. */
+/* The program made an exec of a graph, its number `number` from 0 on. The graph is lent or cloned,
+ * if a kernel node of it may begin a group. */
 void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsigned number);
 /* It is about to be destroyed. */
 void graph_gone(CUgraphExec exec);
@@ -34,6 +34,8 @@ struct graph_edit {
 	CUevent event;
 	bool common, v1;
 };
+/* It is about to, or to switch it: the handle may be of a graph that it destroyed. */
+void graph_edits(CUgraphExec exec);
 void graph_edited(CUgraphExec exec, CUgraphNode node, const struct graph_edit *e);
 void graph_switched(CUgraphExec exec, CUgraphNode node, bool enabled);
 /* The exec took over all of a graph (cuGraphExecUpdate); or, failed, maybe some of it. */

@@ -95,6 +95,32 @@ void graph_follow(struct side *s, unsigned node, const union graph_content *c)
 		side_stale(s);
 }
 
+/*
+ * Edits by handles of a graph that is destroyed: some drivers take them, some do not. We keep it,
+ * but the driver shall answer as if we did not.
+ */
+void graph_edits(CUgraphExec exec)
+{
+	struct side *s = graph_loan_any() ? side_lock(exec) : NULL;
+	struct graph_lent lent;
+
+	if (!s)
+		return;
+	if (graph_loan_kept(s->loan)) {
+		lent = graph_loan_part(s->loan);
+		s->added_ns += lent.ns;
+		s->loan = NULL;
+		s->base = NULL;
+		if (lent.base)
+			side_set_base(s, lent.base, lent.twin);
+		else
+			side_alone(s, REASON_NOT_CLONEABLE);
+		for (unsigned i = 0; s->node && i < s->shape.nnode; i++)
+			s->node[i].read = false;
+	}
+	side_unlock(s);
+}
+
 /* What the edit makes of the node; false: it is in the driver's common form, and base is asked. */
 static bool content_of(const struct graph_edit *e, union graph_content *c)
 {
@@ -130,7 +156,7 @@ static struct side *find(CUgraphExec exec, CUgraphNode node, int *number)
 		return NULL;
 	s->edits++;
 	s->edited = true;
-	if (!s->alone && side_nodes(s))
+	if (!s->alone && side_base(s) && side_nodes(s))
 		side_alone(s, REASON_NO_MEMORY);
 	*number = graph_index_find(&s->program, node);
 	/* Whose handle is it? After an update of a graph with branches the driver may have paired

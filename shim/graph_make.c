@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Inside the program's instantiate and destroy calls. The clone has to be taken here, since
- * programs destroy their graph at once; all else is left to the worker.
+ * Inside the program's instantiate and destroy calls. Programs destroy or change their graph at
+ * once, so here it is cloned or lent (graph_loan.h); all else is left to the worker.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "shim/graph_state.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
+#include "shim/window.h"
 #include "shim/worker.h"
 
 enum {
@@ -72,46 +73,87 @@ struct spent {
 	uint64_t from, read, cloned, paired, asked;
 };
 
-static void log_spent(const struct spent *t, unsigned nodes)
+static void log_spent(const struct spent *t, unsigned nodes, bool lent)
 {
-	log_debug("a graph of %u nodes: in the program's call read in %.2f ms, cloned in %.2f, "
-		  "twins found in %.2f, nodes asked in %.2f, all in %.2f",
-		  nodes, 1e-6 * (double)(t->read - t->from), 1e-6 * (double)(t->cloned - t->read),
-		  1e-6 * (double)(t->paired - t->cloned), 1e-6 * (double)(t->asked - t->paired),
-		  1e-6 * (double)(graph_now() - t->from));
+	double clone = 1e-6 * (double)(t->cloned - t->read),
+	       pair = 1e-6 * (double)(t->paired - t->cloned),
+	       all = 1e-6 * (double)(graph_now() - t->from);
+
+	log_debug("a graph of %u nodes: in the program's call read in %.2f ms, %s in %.2f, twins "
+		  "found in %.2f, nodes asked in %.2f, all in %.2f",
+		  nodes, 1e-6 * (double)(t->read - t->from), lent ? "lent" : "cloned", clone, pair,
+		  1e-6 * (double)(t->asked - t->paired), all);
 }
 
 /* Fills s with a clone of the graph. NONE, or why not. */
 static enum reason take_clone(struct side *s, CUgraph graph, struct spent *t)
 {
-	CUgraph *levels;
-	CUgraphNode *twin;
+	CUgraph *levels = calloc(s->shape.nlevel, sizeof(*levels)), base = NULL;
+	CUgraphNode *twin = calloc(s->shape.nnode + 1, sizeof(*twin));
+	enum reason why = REASON_NONE;
+	bool cloned = false;
+
+	if (!twin || !levels)
+		why = REASON_NO_MEMORY;
+	else if (!(cloned = !real.cuGraphClone(&base, graph)))
+		why = REASON_NOT_CLONEABLE;
+	t->cloned = graph_now();
+	if (cloned && graph_twins(&s->shape, s->shape.node, base, twin, levels))
+		why = REASON_NOT_CLONEABLE;
+	t->paired = graph_now();
+	if (!why) {
+		side_set_base(s, base, twin);
+		for (unsigned i = 0; i < s->shape.nlevel; i++)
+			s->shape.level[i].graph = levels[i];
+	} else {
+		if (cloned)
+			real.cuGraphDestroy(base);
+		free(twin);
+	}
+	free(levels);
+	return why;
+}
+
+/* Of nodes, and at a time, with which it can be lent? What is captured may go into any graph,
+ * without a call that names it. */
+static bool lendable(const struct graph_shape *s)
+{
+	for (unsigned i = 0; i < s->nnode; i++)
+		if (!graph_copyable(s->type[i]))
+			return false;
+	return !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
+}
+
+static bool any_device_updatable(const struct side *s)
+{
+	for (unsigned i = 0; i < s->shape.nnode; i++)
+		if (s->asked[i].device_updatable)
+			return true;
+	return false;
+}
+
+/* The graph is lent, or s filled with a clone of it. NONE, or why not. */
+static enum reason lend(struct side *s, CUgraph graph, struct spent *t)
+{
 	enum reason why = REASON_NONE;
 
+	t->cloned = t->paired = t->read = graph_now();
 	s->asked = calloc(s->shape.nnode + 1, sizeof(*s->asked));
-	twin = calloc(s->shape.nnode + 1, sizeof(*twin));
-	levels = calloc(s->shape.nlevel, sizeof(*levels));
-	if (!s->asked || !twin || !levels)
-		why = REASON_NO_MEMORY;
-	else if (real.cuGraphClone(&s->base, graph))
-		why = REASON_NOT_CLONEABLE;
-	else if ((t->cloned = graph_now()) &&
-		 graph_twins(&s->shape, s->shape.node, s->base, twin, levels))
-		why = REASON_NOT_CLONEABLE;
-	if (why) {
-		free(twin);
-		free(levels);
-		return why;
+	if (!s->asked)
+		return REASON_NO_MEMORY;
+	if (!lendable(&s->shape)) {
+		why = take_clone(s, graph, t);
+		if (why)
+			return why;
 	}
-	t->paired = graph_now();
 	read_attributes(s);
+	if (!s->base &&
+	    !any_device_updatable(s)) /* else it cannot be cloned, which is then said at once */
+		s->loan = graph_loan_open(graph, &s->shape, s->ours->ctx);
+	if (!s->base && !s->loan)
+		why = take_clone(s, graph, t);
 	t->asked = graph_now();
-	s->program_node = s->shape.node;
-	s->shape.node = twin;
-	for (unsigned i = 0; i < s->shape.nlevel; i++)
-		s->shape.level[i].graph = levels[i];
-	free(levels);
-	return REASON_NONE;
+	return why;
 }
 
 /*
@@ -161,15 +203,11 @@ static struct side *make(CUgraphExec exec, CUgraph graph, unsigned long long fla
 		*why = REASON_UPDATED_OFTEN;
 	else if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
 		*why = REASON_DEVICE_GRAPH;
-	else {
-		t->read = graph_now();
-		*why = take_clone(s, graph, t);
-	}
+	else
+		*why = lend(s, graph, t);
 	*nodes = s->shape.nnode;
 	if (!*why)
 		return s;
-	if (s->base)
-		real.cuGraphDestroy(s->base);
 	side_free(s);
 	return NULL;
 }
@@ -191,6 +229,7 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsig
 	enum reason why;
 	unsigned nodes = 0;
 	struct side *s;
+	bool lent;
 
 	if (!wanted())
 		return;
@@ -198,6 +237,7 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsig
 	s = make(exec, graph, flags, &why, &nodes, &t);
 	if (s) {
 		graph_report_made(s, nodes);
+		lent = s->loan;
 		s->want = true;
 		s->number = number;
 		if (side_enter(s)) { /* a handle of a context that went is back */
@@ -213,7 +253,7 @@ void graph_made(CUgraphExec exec, CUgraph graph, unsigned long long flags, unsig
 		graph_report_added(nodes, s->added_ns);
 		side_want(s);
 		pthread_mutex_unlock(&s->lock);
-		log_spent(&t, nodes);
+		log_spent(&t, nodes, lent);
 	} else {
 		graph_report_alone(nodes, why);
 		graph_report_added(why == REASON_NO_CANDIDATE ? 0 : nodes, graph_now() - t.from);

@@ -15,7 +15,7 @@ static bool due(struct side *s)
 {
 	bool news;
 
-	if (s->gone || s->alone || s->building)
+	if (s->gone || s->alone || s->building || graph_loan_early(s->loan))
 		return false;
 	if (s->want || s->stale)
 		return true;
@@ -74,7 +74,7 @@ bool graph_poll(void)
 		s->patience = s->patience ? s->patience * 2 : PATIENCE_FIRST;
 		if (s->patience > PATIENCE_MOST)
 			s->patience = PATIENCE_MOST;
-		inside = graph_build(s);
+		inside = !side_base(s) || graph_build(s);
 		side_unlock(s);
 	}
 	if (inside)

@@ -22,6 +22,7 @@ static struct {
 	unsigned long long made, nodes, built;
 	unsigned long long alone[REASON_COUNT]; /* from the start */
 	uint64_t added_ns, most_ns, cloned_nodes;
+	unsigned long long lent, kept, settled; /* settled: in the program's calls */
 	struct item item[LISTED_MAX];
 	unsigned nitem;
 	bool cut;
@@ -54,6 +55,28 @@ void graph_report_added(unsigned nodes, uint64_t ns)
 	graphs.cloned_nodes += nodes;
 	if (ns > graphs.most_ns)
 		graphs.most_ns = ns;
+	pthread_mutex_unlock(&graphs.lock);
+}
+
+void graph_report_lent(void)
+{
+	pthread_mutex_lock(&graphs.lock);
+	graphs.lent++;
+	pthread_mutex_unlock(&graphs.lock);
+}
+
+void graph_report_kept(void)
+{
+	pthread_mutex_lock(&graphs.lock);
+	graphs.kept++;
+	pthread_mutex_unlock(&graphs.lock);
+}
+
+void graph_report_settled(unsigned n, uint64_t ns)
+{
+	pthread_mutex_lock(&graphs.lock);
+	graphs.settled += n;
+	graphs.added_ns += ns;
 	pthread_mutex_unlock(&graphs.lock);
 }
 
@@ -98,7 +121,7 @@ static void list(struct side *s)
 	i->edits = s->edits;
 	i->planned = s->planned;
 	i->until = s->until;
-	i->added_ns = s->added_ns;
+	i->added_ns = s->added_ns + (s->loan ? graph_loan_ns(s->loan) : 0);
 	i->alone = s->alone;
 	memcpy(i->rejected, s->rejected, sizeof(i->rejected));
 }
@@ -233,12 +256,13 @@ void graph_report_json(FILE *f)
 	fprintf(f,
 		"  \"graphs\": {\n    \"instantiated\": %llu, \"nodes\": %llu, \"side_execs\": "
 		"%llu,\n    \"added_ms\": %.3f, \"added_ms_most\": %.3f, \"cloned_nodes\": "
-		"%llu,\n    \"launches\": {\"own\": %llu, \"fused\": %llu, \"checked\": %llu},\n"
+		"%llu,\n    \"lent\": %llu, \"lent_kept\": %llu, \"lent_settled\": %llu,\n"
+		"    \"launches\": {\"own\": %llu, \"fused\": %llu, \"checked\": %llu},\n"
 		"    \"stores_dropped\": %llu, \"bytes_dropped\": %llu,\n    \"left_alone\": {",
 		graphs.made, graphs.nodes, graphs.built, (double)graphs.added_ns / 1e6,
-		(double)graphs.most_ns / 1e6, (unsigned long long)graphs.cloned_nodes,
-		graphs.launches[FORM_OWN], graphs.launches[FORM_FUSED], graphs.launches[FORM_CHECK],
-		graphs.stores, graphs.bytes);
+		(double)graphs.most_ns / 1e6, (unsigned long long)graphs.cloned_nodes, graphs.lent,
+		graphs.kept, graphs.settled, graphs.launches[FORM_OWN], graphs.launches[FORM_FUSED],
+		graphs.launches[FORM_CHECK], graphs.stores, graphs.bytes);
 	reasons(f, graphs.alone);
 	fputs("},\n    \"execs\": [", f);
 	for (unsigned i = 0; i < graphs.nitem; i++)

@@ -10,8 +10,12 @@
 /* An exec was made that has a record; or one that is left alone from the start. */
 void graph_report_made(const struct side *s, unsigned nodes);
 void graph_report_alone(unsigned nodes, enum reason why);
-/* The instantiate call took so much longer. nodes: 0 where nothing was cloned. */
+/* The instantiate call took so much longer. nodes: 0 where nothing was lent or cloned. */
 void graph_report_added(unsigned nodes, uint64_t ns);
+/* A graph was lent; the program destroyed one; n were cloned in another call, which took longer. */
+void graph_report_lent(void);
+void graph_report_kept(void);
+void graph_report_settled(unsigned n, uint64_t ns);
 /* A fused form was made. */
 void graph_report_built(const struct side *s);
 /* s: NULL where the exec has no record. */

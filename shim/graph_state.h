@@ -2,9 +2,11 @@
 /*
  * The inside of what stands beside an executable graph (graph_*.c).
  *
- * `base` is a clone of the program's graph, taken inside its instantiate call and kept equal to
- * what the program's exec does: edits are made to it, too. A form is a clone of base, rewritten,
- * and the exec made of it. Levels are the graph itself and the graphs of its child graph nodes.
+ * `base` is a clone of the program's graph, or that graph itself if the program destroyed it, and
+ * is kept equal to what the program's exec does: edits are made to it, too. It is taken inside the
+ * instantiate call, or later from a loan (graph_loan.h); until then there is none. A form is a
+ * clone of base, rewritten, and the exec made of it. Levels are the graph itself and the graphs of
+ * its child graph nodes.
  */
 #ifndef AF_SHIM_GRAPH_STATE_H
 #define AF_SHIM_GRAPH_STATE_H
@@ -16,6 +18,7 @@
 #include "shim/graph.h"
 #include "shim/graph_lean.h"
 #include "shim/graph_list.h"
+#include "shim/graph_loan.h"
 #include "shim/graph_node.h"
 #include "shim/graph_read.h"
 #include "shim/graph_trial.h"
@@ -98,10 +101,13 @@ struct side {
 	unsigned number;         /* of the exec, as recordings have it */
 	const struct ours *ours; /* context of the instantiate call */
 	unsigned long long flags;
-	CUgraph base;
-	struct graph_shape shape;                          /* nodes are base's */
+	CUgraph base;                                      /* NULL: lent, or stripped */
+	struct graph_loan *loan;                           /* what lends it, or keeps it */
+	struct graph_shape shape;                          /* nodes are base's, or those lent */
 	enum { CHAIN_UNKNOWN, CHAIN_YES, CHAIN_NO } chain; /* see graph_update.c */
-	CUgraphNode *program_node;  /* their handles in the program's graph, by which it edits */
+	/* Their handles in the program's graph, by which it edits: after side_base; maybe the same.
+	 */
+	CUgraphNode *program_node;
 	struct side_asked *asked;   /* by node */
 	struct graph_index program; /* of program_node, and: */
 	struct side_node *node;     /* shape.nnode of them; both after side_nodes */
@@ -167,6 +173,11 @@ struct side *side_take(CUgraphExec exec);
 bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
 /* Takes everything down, frees nothing: base, forms, event. Lock held, driver callable. */
 void side_strip(struct side *s);
+/* Takes base from its loan. Lock held, driver callable. False: it is not to be had, and the exec
+ * left alone. */
+bool side_base(struct side *s);
+/* Takes over a clone of the graph, whose nodes are twin[]. */
+void side_set_base(struct side *s, CUgraph base, CUgraphNode *twin);
 /* Makes what was left out in the program's instantiate call, where each page of memory that is
  * touched costs: the index, and node[]. Lock held. -1 if out of memory. */
 int side_nodes(struct side *s);

@@ -97,6 +97,7 @@ bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
 void graph_forked(void)
 {
 	graph_execs = 0;
+	graph_loan_forked();
 }
 
 static bool release(void *arg, struct side *s)
@@ -128,6 +129,7 @@ void graph_drop_context(CUcontext ctx)
 		return;
 	worker_driver_wait(false); /* what the worker does there now must end first */
 	side_try_each(of_context, ctx);
+	graph_loan_drop_context(ctx); /* of those that were passed over */
 }
 
 void side_drop_form(struct side *s, enum graph_form f)
@@ -156,6 +158,32 @@ void side_drop_form(struct side *s, enum graph_form f)
 	s->bytes = 0;
 }
 
+void side_set_base(struct side *s, CUgraph base, CUgraphNode *twin)
+{
+	s->base = base;
+	s->shape.level[0].graph = base;
+	s->program_node = s->shape.node;
+	if (twin)
+		s->shape.node = twin;
+}
+
+bool side_base(struct side *s)
+{
+	struct graph_lent lent;
+
+	if (s->base || !s->loan)
+		return s->base;
+	lent = graph_loan_take(s->loan);
+	s->added_ns += lent.ns;
+	if (lent.twin || !lent.base)
+		s->loan = NULL;
+	if (lent.base)
+		side_set_base(s, lent.base, lent.twin);
+	else
+		side_alone(s, REASON_NOT_CLONEABLE);
+	return lent.base;
+}
+
 int side_nodes(struct side *s)
 {
 	if (!s->node)
@@ -170,8 +198,11 @@ void side_strip(struct side *s)
 {
 	side_drop_form(s, FORM_FUSED);
 	side_drop_form(s, FORM_CHECK);
-	if (s->base)
+	if (s->loan)
+		graph_loan_drop(s->loan);
+	else if (s->base)
 		real.cuGraphDestroy(s->base);
+	s->loan = NULL;
 	s->base = NULL;
 	graph_trial_end(s);
 }
@@ -183,7 +214,8 @@ void side_free(struct side *s)
 	graph_report_over(s);
 	graph_list_free(&s->list);
 	graph_index_free(&s->program);
-	free(s->program_node);
+	if (s->program_node != s->shape.node)
+		free(s->program_node);
 	free(s->asked);
 	graph_shape_free(&s->shape);
 	free(s->node);

@@ -85,7 +85,7 @@ void graph_updated(CUgraphExec exec, CUgraph graph)
 		return;
 	s->edits++;
 	s->edited = true;
-	if (!s->alone && side_nodes(s))
+	if (!s->alone && side_base(s) && side_nodes(s))
 		side_alone(s, REASON_NO_MEMORY);
 	if (!s->alone) {
 		if (graph_read_nodes(graph, &now) || graph_read_edges(&now) || !follow(s, &now))

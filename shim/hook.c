@@ -3,6 +3,7 @@
 
 #include "shim/check.h"
 #include "shim/graph.h"
+#include "shim/graph_loan.h"
 #include "shim/record.h"
 
 static CUresult all(unsigned call, bool has_stream, CUstream stream, bool ptsz)
@@ -44,6 +45,14 @@ void hook_query(unsigned call)
 void hook_query_stream(unsigned call, CUstream stream, bool ptsz)
 {
 	query(call, true, stream, ptsz);
+}
+
+void hook_loans(void)
+{
+	if (!__atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE) || !guard_enter())
+		return;
+	graph_loan_settle();
+	guard_leave();
 }
 
 bool hook_retry(CUresult r)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Executable graphs: made, launched, uploaded, destroyed. */
+/* Executable graphs: made, launched, uploaded, destroyed; and the graphs they were made of. */
 #include "shim/finish.h"
 #include "shim/graph.h"
+#include "shim/graph_loan.h"
 #include "shim/hook.h"
 #include "shim/record.h"
 #include "shim/record_graph.h"
@@ -10,9 +11,23 @@
 static bool through(void)
 {
 	process_start();
-	return guard_held() || (!__atomic_load_n(&process.on, __ATOMIC_RELAXED) &&
-				!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) &&
-				!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE));
+	return guard_held() ||
+	       (!__atomic_load_n(&process.on, __ATOMIC_RELAXED) &&
+		!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) &&
+		!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE) && !graph_loan_any());
+}
+
+/* Before an exec is made. If the answer is not CUDA_SUCCESS, it is the hook's. */
+static CUresult makes(unsigned call, CUgraph graph)
+{
+	CUresult r = hook_all(call);
+
+	/* The new exec's record is made as if there were no other. */
+	if (!r && __atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE) && guard_enter()) {
+		graph_loan_settle_graph(graph);
+		guard_leave();
+	}
+	return r;
 }
 
 /* Returns what the hook then returns. */
@@ -40,7 +55,7 @@ CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node,
 
 	if (through())
 		return real.cuGraphInstantiate(exec, graph, node, log, bytes);
-	if ((r = hook_all(CALL_cuGraphInstantiate)))
+	if ((r = makes(CALL_cuGraphInstantiate, graph)))
 		return r;
 	return made(CALL_cuGraphInstantiate, real.cuGraphInstantiate(exec, graph, node, log, bytes),
 		    exec, graph, 0);
@@ -53,7 +68,7 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *no
 
 	if (through())
 		return real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
-	if ((r = hook_all(CALL_cuGraphInstantiate_v2)))
+	if ((r = makes(CALL_cuGraphInstantiate_v2, graph)))
 		return r;
 	return made(CALL_cuGraphInstantiate_v2,
 		    real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
@@ -65,7 +80,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 
 	if (through())
 		return real.cuGraphInstantiateWithFlags(exec, graph, flags);
-	if ((r = hook_all(CALL_cuGraphInstantiateWithFlags)))
+	if ((r = makes(CALL_cuGraphInstantiateWithFlags, graph)))
 		return r;
 	return made(CALL_cuGraphInstantiateWithFlags,
 		    real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
@@ -78,7 +93,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
 
 	if (through())
 		return real.cuGraphInstantiateWithParams(exec, graph, params);
-	if ((r = hook_all(CALL_cuGraphInstantiateWithParams)))
+	if ((r = makes(CALL_cuGraphInstantiateWithParams, graph)))
 		return r;
 	r = real.cuGraphInstantiateWithParams(exec, graph, params);
 	return r ? r : made(CALL_cuGraphInstantiateWithParams, r, exec, graph, params->flags);
@@ -91,10 +106,26 @@ CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
 
 	if (through())
 		return real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
-	if ((r = hook_all(CALL_cuGraphInstantiateWithParams_ptsz)))
+	if ((r = makes(CALL_cuGraphInstantiateWithParams_ptsz, graph)))
 		return r;
 	r = real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
 	return r ? r : made(CALL_cuGraphInstantiateWithParams_ptsz, r, exec, graph, params->flags);
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+	bool ours;
+	CUresult r;
+
+	if (guard_held())
+		return real.cuGraphDestroy(graph);
+	if ((r = hook_all(CALL_cuGraphDestroy)))
+		return r;
+	if (!graph_loan_any() || !guard_enter())
+		return real.cuGraphDestroy(graph);
+	ours = graph_loan_destroyed(graph, &r);
+	guard_leave();
+	return ours ? r : real.cuGraphDestroy(graph);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Changes to executable graphs. The program's exec first; its answer is the program's. */
+/*
+ * Changes to executable graphs. The program's exec first; its answer is the program's. They name
+ * nodes of the graph that it was made of, or another graph: no graph is lent while they are made.
+ */
 #include "shim/graph.h"
 #include "shim/hook.h"
 
 static bool through(void)
 {
 	process_start();
+	hook_loans();
 	return guard_held() || (!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) &&
 				!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE));
+}
+
+/* Before an edit by node. If the answer is not CUDA_SUCCESS, it is the hook's. */
+static CUresult edits(unsigned call, CUgraphExec exec)
+{
+	CUresult r = hook_all(call);
+
+	if (!r && guard_enter()) {
+		graph_edits(exec);
+		guard_leave();
+	}
+	return r;
 }
 
 static CUresult edited(CUresult r, CUgraphExec exec, CUgraphNode node, const struct graph_edit *e)
@@ -27,7 +43,7 @@ static CUresult edited(CUresult r, CUgraphExec exec, CUgraphNode node, const str
                                                                                                    \
 		if (through())                                                                     \
 			return real.name args;                                                     \
-		if ((r = hook_all(CALL_##name)))                                                   \
+		if ((r = edits(CALL_##name, exec)))                                                \
 			return r;                                                                  \
 		return edited(real.name args, exec, node, &(struct graph_edit){__VA_ARGS__});      \
 	}
@@ -76,7 +92,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 
 	if (through())
 		return real.cuGraphExecNodeSetParams(exec, node, p);
-	if ((r = hook_all(CALL_cuGraphExecNodeSetParams)))
+	if ((r = edits(CALL_cuGraphExecNodeSetParams, exec)))
 		return r;
 	r = real.cuGraphExecNodeSetParams(exec, node, p);
 	return r ? r
@@ -93,7 +109,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
 
 	if (through())
 		return real.cuGraphNodeSetEnabled(exec, node, enabled);
-	if ((r = hook_all(CALL_cuGraphNodeSetEnabled)))
+	if ((r = edits(CALL_cuGraphNodeSetEnabled, exec)))
 		return r;
 	r = real.cuGraphNodeSetEnabled(exec, node, enabled);
 	if (!r && guard_enter()) {

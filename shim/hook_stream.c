@@ -5,6 +5,7 @@
 #include "shim/attributed.h"
 #include "shim/driver.h"
 #include "shim/graph.h"
+#include "shim/hook.h"
 #include "shim/ours.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -78,12 +79,13 @@ static CUstream origin(CUstream s, bool ptsz)
 }
 
 /* The per-thread stream's captures are told apart by thread only in the driver; counting is enough.
- */
-#define CAPTURE_BEGIN(name, params, args, ptsz)                                                    \
+ * before: of a graph that there is. */
+#define CAPTURE_BEGIN(name, params, args, ptsz, before)                                            \
 	CUresult name params                                                                       \
 	{                                                                                          \
 		CUresult r;                                                                        \
                                                                                                    \
+		before;                                                                            \
 		if (through())                                                                     \
 			return real.name args;                                                     \
 		record_call(CALL_##name, true, stream, ptsz);                                      \
@@ -91,19 +93,19 @@ static CUstream origin(CUstream s, bool ptsz)
 		return r ? r : capture_begun(origin(stream, ptsz), real.name args);                \
 	}
 
-CAPTURE_BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), false)
-CAPTURE_BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), true)
+CAPTURE_BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), false, (void)0)
+CAPTURE_BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), true, (void)0)
 CAPTURE_BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode),
-	      false)
+	      false, (void)0)
 CAPTURE_BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
-	      (stream, mode), true)
+	      (stream, mode), true, (void)0)
 #define TO_GRAPH_PARAMS                                                                            \
 	(CUstream stream, CUgraph graph, const CUgraphNode *deps, const CUgraphEdgeData *edges,    \
 	 size_t n, CUstreamCaptureMode mode)
 CAPTURE_BEGIN(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMS, (stream, graph, deps, edges, n, mode),
-	      false)
+	      false, hook_loans())
 CAPTURE_BEGIN(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMS,
-	      (stream, graph, deps, edges, n, mode), true)
+	      (stream, graph, deps, edges, n, mode), true, hook_loans())
 
 /* A capture that was invalidated ends too, with an error; one that is still under way does not. */
 static CUresult capture_end(CUstream s, CUresult r, bool ptsz)

@@ -2,12 +2,13 @@
 #include "shim/thunk.h"
 
 #include "shim/elf.h"
+#include "shim/graph_loan.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/thunk_pool.h"
 #include "shim/window.h"
 
-enum { POOL_STRIDE = 32 }; /* entry.S */
+enum { POOL_STRIDE = 64 }; /* entry.S */
 
 extern const int32_t thunk_offsets[CALL_COUNT] __attribute__((visibility("hidden")));
 extern const char thunk_pool[] __attribute__((visibility("hidden")));
@@ -53,6 +54,12 @@ CUresult thunk_known(unsigned call, const uint64_t *reg, const uint64_t *stack)
 
 	if (!guard_enter())
 		return CUDA_SUCCESS;
+	if (row->loan)
+		graph_loan_settle();
+	if (!__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) {
+		guard_leave();
+		return CUDA_SUCCESS;
+	}
 	/* Every argument before a stream fills one integer register or stack word (tests/unit). */
 	if (row->stream >= 0)
 		stream = (CUstream)(row->stream < 6 ? reg[row->stream] : stack[row->stream - 6]);
@@ -74,6 +81,7 @@ CUresult thunk_outside(unsigned slot)
 
 	if (!guard_enter())
 		return CUDA_SUCCESS;
+	graph_loan_settle();
 	record_call(CALL_COUNT + slot, false, NULL, false);
 	r = window_all_call();
 	guard_leave();

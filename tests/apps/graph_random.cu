@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random graphs without races: kernels, copies, fills, host functions, child graphs, aliasing and
- * edges by a seed, then launches on several streams and edits of every kind. Prints, for each case,
+ * edges by a seed, then launches on several streams and edits of every kind, and of the graph that
+ * the executable one was made of. Prints, for each case,
  * a checksum of the memory after each launch, and every answer. Two runs must print the same.
  *
  *   graph_random FIRST COUNT [PAUSE_US]   cases; after each launch it sleeps so long
@@ -439,6 +440,8 @@ struct subject {
 	cudaGraphExec_t exec;
 	std::string answers;
 	bool graph_gone;
+	std::vector<struct node> rework; /* the graph's nodes as they are now */
+	uint64_t aside;                  /* chance of its own, so that the rest stays what it was */
 };
 
 static void answer(struct subject &s, cudaError_t r)
@@ -541,6 +544,107 @@ static void update(struct subject &s)
 	}
 }
 
+static void rework_node(struct subject &s)
+{
+	size_t i = rnd((unsigned)s.rework.size());
+	struct node &n = s.rework[i];
+	struct what w = n.what;
+	cudaError_t r = cudaErrorNotSupported;
+
+	random_buffers(w);
+	w.value = (float)rnd(100) / 50;
+	if (w.kind == CHILD || w.kind == EMPTY || races(s.rework, i, w) || tangled(w))
+		return;
+	if (w.kind <= LAST_KERNEL) {
+		struct arguments args(w);
+
+		r = cudaGraphKernelNodeSetParams(n.handle, &args.p);
+	} else if (w.kind == COPY) {
+		r = cudaGraphMemcpyNodeSetParams1D(n.handle, world.buffer[w.out], world.buffer[w.a],
+						   ELEMENTS * sizeof(float),
+						   cudaMemcpyDeviceToDevice);
+	} else if (w.kind == FILL) {
+		cudaMemsetParams p = fill_params(w);
+
+		r = cudaGraphMemsetNodeSetParams(n.handle, &p);
+	} else if (w.kind == HOST) {
+		cudaHostNodeParams p = {count, &world.tick[w.out]};
+
+		r = cudaGraphHostNodeSetParams(n.handle, &p);
+	}
+	answer(s, r);
+	if (r == cudaSuccess)
+		n.what = w;
+}
+
+/* One more node, behind all there are. */
+static void rework_more(struct subject &s)
+{
+	std::vector<cudaGraphNode_t> all;
+	struct node n;
+
+	n.what.kind = rnd(2) ? COPY : FILL;
+	random_buffers(n.what);
+	untangle(n.what);
+	for (unsigned i = 0; i < s.rework.size(); i++) {
+		all.push_back(s.rework[i].handle);
+		n.after.push_back(i);
+	}
+	answer(s, add_node(s.graph, &n.handle, n.what, all));
+	s.rework.push_back(n);
+}
+
+/* An executable graph of what has become of it. */
+static void rework_again(struct subject &s)
+{
+	cudaGraphExec_t exec;
+	cudaError_t r = cudaGraphInstantiate(&exec, s.graph, 0);
+
+	answer(s, r);
+	if (r != cudaSuccess)
+		return;
+	CHECK(cudaDeviceSynchronize());
+	answer(s, cudaGraphLaunch(exec, world.stream[rnd(STREAMS)]));
+	if (rnd(2)) {
+		answer(s, cudaGraphDestroy(s.graph));
+		s.graph_gone = true;
+	}
+	CHECK(cudaDeviceSynchronize());
+	answer(s, cudaGraphExecDestroy(exec));
+}
+
+/* Something with the program's own graph, which is nothing to the executable one. */
+static void rework(struct subject &s)
+{
+	cudaGraph_t copy;
+	size_t n = 0;
+
+	if (s.graph_gone)
+		return;
+	std::swap(state, s.aside);
+	switch (rnd(6)) {
+	case 0:
+	case 1:
+		rework_node(s);
+		break;
+	case 2:
+		rework_more(s);
+		break;
+	case 3:
+		rework_again(s);
+		break;
+	case 4:
+		answer(s, cudaGraphGetNodes(s.graph, NULL, &n));
+		s.answers += '=' + std::to_string(n);
+		break;
+	case 5:
+		answer(s, cudaGraphClone(&copy, s.graph));
+		answer(s, cudaGraphDestroy(copy));
+		break;
+	}
+	std::swap(state, s.aside);
+}
+
 static void edit(struct subject &s)
 {
 	switch (rnd(8)) {
@@ -583,6 +687,10 @@ static void one_case(unsigned seed, unsigned pause_us)
 		answer(s, cudaGraphDestroy(s.graph));
 		s.graph_gone = true;
 	}
+	s.rework = s.nodes;
+	s.aside = state ^ UINT64_C(0x5851f42d4c957f2d);
+	for (unsigned n = seed % 4; n > 1; n--)
+		rework(s);
 	fprintf(out, "%u:", seed);
 	SAY("case %u\n", seed);
 	for (size_t i = 0; i < s.nodes.size(); i++)
@@ -603,6 +711,8 @@ static void one_case(unsigned seed, unsigned pause_us)
 			if (pause_us)
 				usleep(pause_us);
 		}
+		if (seed % 3 == 0)
+			rework(s);
 		if (launch >= 1 && rnd(2))
 			for (unsigned i = 0, n = 1 + rnd(2); i < n; i++)
 				edit(s);

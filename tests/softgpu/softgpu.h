@@ -10,7 +10,8 @@
  *   SOFTGPU_SEED=n                   makes the orders of blocks and warps repeatable
  *   SOFTGPU_FAIL=name:nth:code[,...] the nth call (from 1, * for every one) of that name answers
  * code SOFTGPU_SLOW=name:usec[,...]     every call of that name takes that much longer
- *   SOFTGPU_REPORT=file              at exit, counts of kernels run and calls made (%p: process id)
+ *   SOFTGPU_REPORT=file              at exit, counts of kernels run, of calls made and of graphs
+ * that are still there (%p: process id)
  *
  * A name is an exported one (cuMemAlloc_v2) or stands for all versions and flavours (cuMemAlloc).
  */
@@ -36,7 +37,8 @@ int softgpu_slow(const char *rules);
 /* on: kernels are queued and end as ever, and do nothing: for those who time what launching costs.
  */
 void softgpu_idle(int on);
-/* Writes the report now, in the form of SOFTGPU_REPORT: lines "kernel NAME N" and "call NAME N". */
+/* Writes the report now, in the form of SOFTGPU_REPORT: lines "kernel NAME N", "call NAME N"
+ * and "graphs N". */
 int softgpu_report(const char *file);
 
 /*

@@ -138,6 +138,7 @@ static void by_environment(void **state)
 			 CUDA_ERROR_NO_DEVICE);
 	assert_int_equal(in_environment("SOFTGPU_REPORT=/dev/stdout", text, sizeof(text)), 0);
 	assert_non_null(strstr(text, "call cuInit 1\n"));
+	assert_non_null(strstr(text, "graphs 0\n"));
 	start = test_seconds();
 	assert_int_equal(in_environment("SOFTGPU_SLOW=cuInit:100000", text, sizeof(text)), 0);
 	assert_true(test_seconds() - start >= 0.1);

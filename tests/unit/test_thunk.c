@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Thunks, each by its row: what is asked of the windows, and what the program gets. The windows,
- * the guard and the driver are this file's; a program that holds entry.S also has its dlsym.
+ * Thunks, each by its row: what is asked of the windows and the loans of graphs, and what the
+ * program gets. The windows, the loans, the guard and the driver are this file's; a program that
+ * holds entry.S also has its dlsym.
  */
 #include "tests/unit/unit.h"
 
 #include <dlfcn.h>
 
+#include "shim/graph_loan.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/route.h"
@@ -19,7 +21,7 @@
 #undef HOOK
 
 static struct {
-	int touched, all, stream, recorded, driver;
+	int touched, all, stream, recorded, settled, driver;
 	CUstream which;
 	bool ptsz, guard;
 	unsigned call;
@@ -27,7 +29,7 @@ static struct {
 } seen;
 
 struct process process;
-unsigned window_watch;
+unsigned window_watch, graph_loans;
 bool record_on;
 __thread unsigned *window_activity;
 
@@ -61,6 +63,13 @@ bool guard_held(void)
 void window_touch(void)
 {
 	seen.touched++;
+}
+
+void graph_loan_settle(void)
+{
+	assert_true(seen.guard);
+	assert_int_equal(seen.driver, 0);
+	seen.settled++;
 }
 
 CUresult window_all_call(void)
@@ -133,6 +142,17 @@ static const char *class_of(unsigned row)
 	return rows[row].stream >= 0 ? "stream" : "all";
 }
 
+/* Calls that begin with cuGraph, but for those that loans.def names otherwise. */
+static bool settles(unsigned row)
+{
+#define LOAN(name, what, why)                                                                      \
+	if (!strcmp(rows[row].base, #name))                                                        \
+		return !strcmp(#what, "settles");
+#include "shim/loans.def"
+#undef LOAN
+	return !strncmp(rows[row].base, "cuGraph", 7);
+}
+
 static uint64_t args[10];
 
 static CUresult driver(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
@@ -157,7 +177,7 @@ static int setup(void **state)
 {
 	memset(&seen, 0, sizeof(seen));
 	memset(args, 0, sizeof(args));
-	window_watch = 0;
+	window_watch = graph_loans = 0;
 	for (unsigned i = 0; i < CALL_COUNT; i++)
 		((void **)&real)[i] = (void *)driver;
 	return 0;
@@ -175,6 +195,7 @@ static void table(void **state)
 		assert_int_equal(r->stream, rows[i].stream);
 		assert_int_equal(r->ptsz, strcmp(rows[i].flavour, "legacy") != 0);
 		assert_int_equal(r->hooked, hooked(rows[i].name));
+		assert_int_equal(r->loan, settles(i));
 	}
 	assert_string_equal(driver_name(CALL_COUNT), "?");
 }
@@ -188,8 +209,34 @@ static void unwatched(void **state)
 		assert_int_equal(args[0], 0x100);
 		assert_int_equal(args[9], 0x109);
 	}
-	assert_int_equal(seen.recorded + seen.touched + seen.all + seen.stream, 0);
+	assert_int_equal(seen.recorded + seen.touched + seen.all + seen.stream + seen.settled, 0);
 	assert_true(seen.driver > 500);
+}
+
+/* Loans are settled before the calls that may touch a graph, with and without windows. */
+static void lent(void **state)
+{
+	unsigned settled = 0;
+
+	graph_loans = 1;
+	for (unsigned i = 0; i < 2 * CALL_COUNT; i++) {
+		const unsigned row = i / 2;
+
+		if (thunk_rows[row].hooked)
+			continue;
+		window_watch = i % 2;
+		memset(&seen, 0, sizeof(seen));
+		assert_int_equal(call(row), 77);
+		for (unsigned k = 0; k < 10; k++)
+			assert_int_equal(args[k], 0x100 + k);
+		assert_int_equal(seen.settled, settles(row));
+		assert_int_equal(seen.driver, 1);
+		assert_int_equal(seen.all, window_watch && !strcmp(class_of(row), "all"));
+		assert_int_equal(seen.stream, window_watch && !strcmp(class_of(row), "stream"));
+		assert_false(seen.guard);
+		settled += seen.settled;
+	}
+	assert_true(settled > 100);
 }
 
 /* Neutral calls only count, where this thread holds something, unless calls are recorded. */
@@ -246,12 +293,12 @@ static void late_error(void **state)
 
 static void guarded(void **state)
 {
-	window_watch = 1;
+	window_watch = graph_loans = 1;
 	seen.guard = true;
 	for (unsigned i = 0; i < CALL_COUNT; i++)
 		if (!thunk_rows[i].hooked)
 			assert_int_equal(call(i), 77);
-	assert_int_equal(seen.recorded + seen.touched + seen.all + seen.stream, 0);
+	assert_int_equal(seen.recorded + seen.touched + seen.all + seen.stream + seen.settled, 0);
 	assert_true(seen.guard);
 }
 
@@ -264,6 +311,13 @@ static void pool(void **state)
 	assert_ptr_not_equal(thunk_for((void *)call), thunk);
 	assert_int_equal(thunk(1, 2ul, 3ul, 4ul, 5ul, 6ul, 7ul, 8ul, 9ul, 10ul), 77);
 	assert_int_equal(seen.all, 0);
+	seen.driver = 0;
+	graph_loans = 1;
+	assert_int_equal(thunk(1, 2ul, 3ul, 4ul, 5ul, 6ul, 7ul, 8ul, 9ul, 10ul), 77);
+	assert_int_equal(args[9], 10);
+	assert_int_equal(seen.settled, 1);
+	graph_loans = 0;
+	memset(&seen, 0, sizeof(seen));
 	window_watch = 1;
 	assert_int_equal(thunk(1, 2ul, 3ul, 4ul, 5ul, 6ul, 7ul, 8ul, 9ul, 10ul), 77);
 	assert_int_equal(args[0], 1);
@@ -320,5 +374,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(watched, setup), cmocka_unit_test_setup(late_error, setup),
 	cmocka_unit_test_setup(guarded, setup), cmocka_unit_test_setup(vector_registers, setup),
 	cmocka_unit_test_setup(pool, setup),    cmocka_unit_test_setup(resolving, setup),
+	cmocka_unit_test_setup(lent, setup),
 };
 UNIT_MAIN(tests)

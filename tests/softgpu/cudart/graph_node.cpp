@@ -181,6 +181,15 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_
 	RUNTIME_CALL(legacy.cuGraphExecMemcpyNodeSetParams(x, node, &c, current()));
 }
 
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
+					   size_t bytes, enum cudaMemcpyKind kind)
+{
+	CUDA_MEMCPY3D c = copy_params(to, from, kind);
+
+	c.WidthInBytes = bytes;
+	RUNTIME_CALL(legacy.cuGraphMemcpyNodeSetParams(node, &c));
+}
+
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g,
 				   const cudaGraphNode_t *after, size_t n,
 				   const struct cudaMemsetParams *p)
@@ -200,6 +209,14 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t 
 	RUNTIME_CALL(legacy.cuGraphExecMemsetNodeSetParams(x, node, &q, current()));
 }
 
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p)
+{
+	if (!p)
+		return runtime_error(cudaErrorInvalidValue);
+	CUDA_MEMSET_NODE_PARAMS q = fill_params(p);
+	RUNTIME_CALL(legacy.cuGraphMemsetNodeSetParams(node, &q));
+}
+
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *after,
 				 size_t n, const struct cudaHostNodeParams *p)
 {
@@ -216,6 +233,14 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t no
 		return runtime_error(cudaErrorInvalidValue);
 	CUDA_HOST_NODE_PARAMS q = {p->fn, p->userData};
 	RUNTIME_CALL(legacy.cuGraphExecHostNodeSetParams(x, node, &q));
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p)
+{
+	if (!p)
+		return runtime_error(cudaErrorInvalidValue);
+	CUDA_HOST_NODE_PARAMS q = {p->fn, p->userData};
+	RUNTIME_CALL(legacy.cuGraphHostNodeSetParams(node, &q));
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *after,

@@ -7,10 +7,24 @@
 #include "tests/softgpu/driver/api.h"
 #include "tests/softgpu/driver/grid.h"
 #include "tests/softgpu/driver/inject.h"
+#include "tests/softgpu/driver/object.h"
+#include "tests/softgpu/driver/state.h"
 #include "tests/softgpu/softgpu.h"
 
 namespace
 {
+/* How many there are now. */
+size_t alive(enum object_kind kind)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&driver.lock);
+	for (const auto &o : objects)
+		n += o.second == kind;
+	pthread_mutex_unlock(&driver.lock);
+	return n;
+}
+
 void at_exit()
 {
 	softgpu_report(getenv("SOFTGPU_REPORT"));
@@ -40,6 +54,7 @@ int softgpu_report(const char *file)
 		if (inject_count(i))
 			fprintf(f, "call %s %llu\n", api_rows[i].name,
 				static_cast<unsigned long long>(inject_count(i)));
+	fprintf(f, "graphs %llu\n", static_cast<unsigned long long>(alive(OBJECT_GRAPH)));
 	return fclose(f) == 0 ? 0 : -1;
 }
 
