@@ -189,8 +189,7 @@ static void ahead(const struct entry *at)
 
 	if (!three)
 		return;
-	fetch(three, sizeof(*three) + 512);
-	fetch(two->launch.kernel, sizeof(struct kernel_rec));
+	fetch(three, 64);
 	if (two->step)
 		fetch(two->step, sizeof(*two->step) + 2 * sizeof(struct act));
 	if (one->step && one->step->nact && one->step->act[0].whole)

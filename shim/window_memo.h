@@ -11,6 +11,7 @@
 #ifndef AF_SHIM_WINDOW_MEMO_H
 #define AF_SHIM_WINDOW_MEMO_H
 
+#include "config/hash.h"
 #include "matcher/heed.h"
 #include "shim/standin.h"
 #include "shim/window_state.h"
@@ -51,7 +52,7 @@ struct step {
 	enum seq_act own;    /* the launch. FUSE: it is the last member of the last act's group */
 	struct site *begins; /* held: it is the first member of a pattern's group there, or NULL */
 	unsigned nheld, nact;
-	uint16_t place[MEMO_HELD]; /* what was held before: how far on the way each came */
+	uint16_t *place; /* what was held before: how far on the way each came; behind act[] */
 	struct act act[];
 };
 
@@ -63,24 +64,33 @@ struct ring {
 	struct entry *last;
 };
 
-/* A launch behind others. */
-struct entry {
-	struct entry *next;   /* in its ring */
-	struct ring behind;   /* what may come then */
-	struct entry *before; /* NULL: it is the first */
-	struct launch launch;
+/* One for all entries to which the same bytes matter. */
+struct heeded {
 	struct heed heed;
-	struct step *step; /* NULL: none is known */
-	unsigned lost;     /* times that something unknown came behind it */
-	bool spanned;      /* groups lie across: no way begins with it */
-	bool goes_on;      /* chains were fused in which it was not the last */
+	UT_hash_handle hh;
+};
+
+/*
+ * A launch behind others. There are as many as a program makes launches, and each is looked at once
+ * a round, when near caches hold it no more: what is looked at is the first 64 bytes.
+ */
+struct entry {
+	struct entry *next; /* in its ring */
+	struct ring behind; /* what may come then */
+	const struct kernel *kernel;
+	const struct heed *heed; /* NULL: parameters do not matter */
+	uint64_t hash[2];        /* XXH3-128 of the launch, as far as it matters */
+	struct step *step;       /* NULL: none is known */
+	unsigned lost;           /* times that something unknown came behind it */
+	bool spanned;            /* groups lie across: no way begins with it */
+	bool goes_on;            /* chains were fused in which it was not the last */
+	struct entry *before;    /* NULL: it is the first */
 	/* Of the first on a way: it is left to the planner when verdict_changes() is no more what
 	 * it was, or, as something on it waits for evidence, after `rest` more times; `looks` times
 	 * it was so, and nothing had come of it. */
 	bool waits;
 	unsigned rest, looks;
 	uint64_t changes;
-	uint8_t params[]; /* the launch's */
 };
 
 struct memo {
@@ -90,6 +100,8 @@ struct memo {
 	/* The way was left where it was left before: one may be begun though matches are open, not
 	 * with the launch in hand, which is another each time. */
 	bool astray, skip;
+
+	struct heeded *heeded;
 
 	uint32_t seen[MEMO_SEEN]; /* hashes of launches that might have begun one */
 

@@ -73,9 +73,12 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v, cons
 		place[i] = m->held[mine.held[i]].place;
 	}
 	if (!last || !last->step || last->goes_on ||
-	    !(to = malloc(sizeof(*to) + (last->step->nact + 1) * sizeof(*a))))
+	    !(to = malloc(sizeof(*to) + (last->step->nact + 1) * sizeof(*a) +
+			  last->step->nheld * sizeof(to->place[0]))))
 		return false;
 	memcpy(to, last->step, sizeof(*to) + last->step->nact * sizeof(*a));
+	to->place =
+		memcpy(to->act + to->nact + 1, last->step->place, to->nheld * sizeof(to->place[0]));
 	a = &to->act[to->nact++];
 	*a = (struct act){.whole = memo_whole(g, v, s)};
 	if (!a->whole) {

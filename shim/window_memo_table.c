@@ -3,9 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "matcher/key.h"
 #include "shim/memory.h"
 #include "shim/window_memo.h"
+
+_Static_assert(offsetof(struct entry, before) <= 64, "the first 64 bytes");
 
 enum { TRIED = 64 /* entries that a launch is compared with at most */ };
 
@@ -14,24 +19,54 @@ struct ring *memo_root(struct memo *m, const struct kernel *k)
 	return &m->root[((uintptr_t)k * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (MEMO_ROOTS - 1)];
 }
 
-/* Is it the launch of the entry, as far as it matters? */
-static bool is(const struct entry *e, const struct launch *l)
-{
-	const struct launch *a = &e->launch;
+/* A launch, as far as it matters by these bytes. */
+struct sight {
+	const struct heed *heed;
+	bool taken;
+	XXH128_hash_t hash;
+};
 
-	return a->kernel == l->kernel && !memcmp(a->grid, l->grid, sizeof(a->grid)) &&
-	       !memcmp(a->block, l->block, sizeof(a->block)) && a->shmem == l->shmem &&
-	       a->attrs == l->attrs && a->priority == l->priority && !a->params == !l->params &&
-	       (!a->params || heed_same(&e->heed, a->params, l->params));
+static void take_sight(struct sight *s, const struct launch *l, const struct heed *h)
+{
+	struct {
+		uint32_t grid[3], block[3], shmem, attrs;
+		int32_t priority;
+		uint8_t params[HEED_BYTES];
+	} all;
+	size_t n = 0;
+
+	memcpy(all.grid, l->grid, sizeof(all.grid));
+	memcpy(all.block, l->block, sizeof(all.block));
+	all.shmem = l->shmem;
+	all.attrs = l->attrs;
+	all.priority = l->priority;
+	for (unsigned i = 0; h && i < h->n; i++) {
+		memcpy(all.params + n, l->params + h->span[i].at, h->span[i].bytes);
+		n += h->span[i].bytes;
+	}
+	s->hash = XXH3_128bits(&all, (size_t)((uint8_t *)all.params - (uint8_t *)&all) + n);
+	s->heed = h;
+	s->taken = true;
+}
+
+/* Is it the launch of the entry? */
+static bool is(const struct entry *e, const struct launch *l, struct sight *s)
+{
+	if (e->kernel != l->kernel || !e->heed != !l->params)
+		return false;
+	if (!s->taken || s->heed != e->heed)
+		take_sight(s, l, e->heed);
+	return e->hash[0] == s->hash.low64 && e->hash[1] == s->hash.high64;
 }
 
 struct entry *memo_find(struct ring *r, const struct launch *l)
 {
+	struct sight s = {.taken = false};
 	struct entry *e = r->last;
 
 	for (unsigned i = 0; e && i < TRIED; i++) {
 		e = e->next;
-		if (is(e, l))
+		if (is(e, l, &s))
 			return r->last = e;
 		if (e == r->last)
 			return NULL;
@@ -85,11 +120,36 @@ static void free_ring(struct ring *r)
 
 void memo_forget(struct memo *m)
 {
+	struct heeded *x, *next;
+
 	memo_end(m);
 	for (unsigned i = 0; i < MEMO_ROOTS; i++)
 		free_ring(&m->root[i]);
+	HASH_ITER(hh, m->heeded, x, next)
+	{
+		HASH_DEL(m->heeded, x);
+		free(x);
+	}
 	m->n = 0;
 	m->at = m->first = NULL;
+}
+
+static const struct heed *shared(struct memo *m, const struct heed *h)
+{
+	const unsigned bytes = (unsigned)(offsetof(struct heed, span) + h->n * sizeof(h->span[0]));
+	struct heeded *x;
+
+	HASH_FIND(hh, m->heeded, h, bytes, x);
+	if (x)
+		return &x->heed;
+	if (!(x = calloc(1, sizeof(*x))))
+		return NULL;
+	memcpy(&x->heed, h, bytes);
+	HASH_ADD_KEYPTR(hh, m->heeded, &x->heed, bytes, x);
+	if (x->hh.tbl)
+		return &x->heed;
+	free(x);
+	return NULL;
 }
 
 struct entry *memo_entry(struct memo *m, struct entry *before, const struct launch *l,
@@ -97,17 +157,20 @@ struct entry *memo_entry(struct memo *m, struct entry *before, const struct laun
 {
 	struct ring *r = before ? &before->behind : memo_root(m, l->kernel);
 	struct entry *e = memo_find(r, l);
-	const uint32_t bytes = l->params ? l->kernel->param_bytes : 0;
-	struct heed h = {.n = 0};
+	const struct heed *mine = NULL;
+	struct sight s;
+	struct heed h;
 
-	if (e || (l->params && (!heed_of(l, op, &h) || !heed_holds(&h, l, op))) ||
-	    !(e = calloc(1, sizeof(*e) + bytes)))
+	if (e ||
+	    (l->params &&
+	     (!heed_of(l, op, &h) || !heed_holds(&h, l, op) || !(mine = shared(m, &h)))) ||
+	    !(e = aligned_alloc(64, (sizeof(*e) + 63) / 64 * 64)))
 		return e;
-	e->heed = h;
-	e->before = before;
-	e->launch = *l;
-	if (l->params)
-		e->launch.params = memcpy(e->params, l->params, bytes);
+	take_sight(&s, l, mine);
+	*e = (struct entry){.kernel = l->kernel,
+			    .heed = mine,
+			    .hash = {s.hash.low64, s.hash.high64},
+			    .before = before};
 	e->next = r->last ? r->last->next : e;
 	if (r->last)
 		r->last->next = e;

@@ -244,11 +244,13 @@ static bool keep(struct memo *m, const struct launch *l, enum seq_act act)
 
 	if (act == SEQ_HOLD && m->nheld == MEMO_HELD)
 		return false;
-	step = calloc(1, sizeof(*step) + m->nact * sizeof(step->act[0]));
+	step = calloc(1, sizeof(*step) + m->nact * sizeof(step->act[0]) +
+				 m->nbefore * sizeof(step->place[0]));
 	if (!step)
 		return false;
 	step->own = act;
 	step->nheld = m->nbefore;
+	step->place = (uint16_t *)(step->act + m->nact);
 	memcpy(step->place, m->before, m->nbefore * sizeof(m->before[0]));
 	step->nact = m->nact;
 	memcpy(step->act, m->act, m->nact * sizeof(m->act[0]));
