@@ -16,7 +16,7 @@ static bool send(CUstream stream, const struct standin *s)
 {
 	if (standin_send(s, stream))
 		return false;
-	__atomic_fetch_add(&report_counts.own, s->n, __ATOMIC_RELAXED);
+	COUNT(own, s->n);
 	return true;
 }
 
@@ -41,7 +41,7 @@ static bool queue_copy(void *arg, uint64_t to, uint64_t from, uint64_t bytes)
 
 	if (real.cuMemcpyDtoDAsync_v2(to, from, bytes, q->stream))
 		return false;
-	__atomic_fetch_add(&report_counts.own, 1, __ATOMIC_RELAXED);
+	COUNT(own, 1);
 	return true;
 }
 

@@ -24,6 +24,8 @@ AF_PIN(pthread_create, 2.2.5);
 AF_PIN(pthread_detach, 2.2.5);
 AF_PIN(pthread_join, 2.2.5);
 AF_PIN(pthread_once, 2.2.5);
+AF_PIN(pthread_key_create, 2.2.5);
+AF_PIN(pthread_setspecific, 2.2.5);
 AF_PIN(pthread_sigmask, 2.2.5);
 AF_PIN(pthread_setname_np, 2.12);
 AF_PIN(pthread_mutex_trylock, 2.2.5);

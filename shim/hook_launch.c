@@ -191,7 +191,7 @@ static bool dull(struct kernel_rec *rec)
 	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
 	if (!captures) /* those are the graph's business */
-		__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
+		COUNT(unlooked, 1);
 	return true;
 }
 
@@ -208,7 +208,7 @@ static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 		if (!outlook_pass(here))
 			return false;
 	}
-	__atomic_fetch_add(&report_counts.unlooked, 1, __ATOMIC_RELAXED);
+	COUNT(unlooked, 1);
 	return true;
 }
 
@@ -232,9 +232,9 @@ static CUresult guarded(struct call *c)
 	CUresult r;
 
 	if (rec)
-		__atomic_fetch_add(&rec->launches, 1, __ATOMIC_RELAXED);
+		kernels_launched(rec, counts_mine());
 	else
-		__atomic_fetch_add(&report_counts.nameless, 1, __ATOMIC_RELAXED);
+		COUNT(nameless, 1);
 	if (has_attributes(c))
 		attributed_note(rec);
 	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
@@ -261,7 +261,7 @@ static CUresult guarded(struct call *c)
 			__atomic_store_n(&loaded, true, __ATOMIC_RELEASE);
 		}
 		decode_launch(&l, &op);
-		__atomic_fetch_add(&report_counts.decoded, 1, __ATOMIC_RELAXED);
+		COUNT(decoded, 1);
 		watched = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
 		if (op.code != OP_opaque && (watched || ops.begin >> op.code & 1))
 			l.site = key_site(&l, &op);

@@ -4,16 +4,19 @@
 #define AF_SHIM_KERNELS_H
 
 #include "matcher/launch.h"
+#include "shim/counts.h"
 #include "shim/driver.h"
 #include "shim/images.h"
 
 struct kernel_rec {
 	struct kernel k;     /* name, image hash, parameters, decoder */
 	struct image *image; /* NULL if it was loaded before we saw loads */
-	uint64_t launches;   /* counted by the launch hooks, relaxed */
-	unsigned idle;       /* launches looked at since one began a group with a future; racy */
-	unsigned fruitless;  /* considered for chains since it was in one with a future; racy */
-	unsigned captured;   /* launches looked at while a capture was under way */
+	/* Launches: those of the thread that made the first (its counts_mine), and all others'. */
+	const void *owner;
+	unsigned long long owners, others;
+	unsigned idle;      /* launches looked at since one began a group with a future; racy */
+	unsigned fruitless; /* considered for chains since it was in one with a future; racy */
+	unsigned captured;  /* launches looked at while a capture was under way */
 	const void *handle;
 	bool told;       /* where its image is was recorded; atomic */
 	bool attributed; /* shim/attributed.h's, as is: */
@@ -33,6 +36,25 @@ struct kernel_rec *kernels_get(CUfunction f);
 struct kernel_rec *kernels_get_kernel(CUkernel k);
 /* That of a handle that this thread looked up of late, or NULL: asks nobody, makes nothing. */
 struct kernel_rec *kernels_peek(CUfunction f);
+
+/* Counts one. */
+static inline void kernels_launched(struct kernel_rec *rec, const void *me)
+{
+	const void *owner = __atomic_load_n(&rec->owner, __ATOMIC_RELAXED);
+
+	if (!owner && __atomic_compare_exchange_n(&rec->owner, &owner, me, false, __ATOMIC_RELAXED,
+						  __ATOMIC_RELAXED))
+		owner = me;
+	if (owner == me)
+		counts_add(&rec->owners, 1);
+	else
+		__atomic_fetch_add(&rec->others, 1, __ATOMIC_RELAXED);
+}
+static inline uint64_t kernels_launches(const struct kernel_rec *rec)
+{
+	return __atomic_load_n(&rec->owners, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&rec->others, __ATOMIC_RELAXED);
+}
 
 /* A group that a launch of k begins is fused, or may be once there is evidence. */
 static inline void kernels_promise(const struct kernel *k)

@@ -21,8 +21,6 @@
 
 enum { LISTED_MAX = 1 << 18 }; /* groups listed one by one in a report; the counts go on */
 
-struct report_counts report_counts;
-
 static struct {
 	pthread_mutex_t lock; /* guards what follows */
 	bool list;
@@ -47,7 +45,7 @@ void report_start(void)
 
 bool report_listing(void)
 {
-	return report.list;
+	return __atomic_load_n(&report.list, __ATOMIC_RELAXED);
 }
 
 static void list_group(const struct pattern *p, const uint64_t *launch, unsigned n,
@@ -61,7 +59,7 @@ static void list_group(const struct pattern *p, const uint64_t *launch, unsigned
 					      : NULL;
 
 		if (!to) {
-			report.list = false;
+			__atomic_store_n(&report.list, false, __ATOMIC_RELAXED);
 			report.total.cut = true;
 			return;
 		}
@@ -79,13 +77,14 @@ static void list_group(const struct pattern *p, const uint64_t *launch, unsigned
 static void count(const struct pattern *p, const uint64_t *launch, unsigned n, enum outcome outcome,
 		  enum reason why)
 {
-	struct report_pattern *t;
+	const enum pattern_id id = pattern_id(p);
 
-	pthread_mutex_lock(&report.lock);
-	t = &report.total.pattern[pattern_id(p)];
-	t->outcome[outcome]++;
+	COUNT(pattern[id].outcome[outcome], 1);
 	if (outcome == OUTCOME_REJECTED)
-		t->rejected[why]++;
+		COUNT(pattern[id].rejected[why], 1);
+	if (!report_listing())
+		return;
+	pthread_mutex_lock(&report.lock);
 	if (report.list)
 		list_group(p, launch, n, outcome, why);
 	pthread_mutex_unlock(&report.lock);
@@ -108,10 +107,8 @@ void report_fused(const struct pattern *p, const uint64_t *launch, unsigned n)
 
 void report_refused(enum pattern_id p, enum reason why)
 {
-	pthread_mutex_lock(&report.lock);
-	report.total.pattern[p].outcome[OUTCOME_REJECTED]++;
-	report.total.pattern[p].rejected[why]++;
-	pthread_mutex_unlock(&report.lock);
+	COUNT(pattern[p].outcome[OUTCOME_REJECTED], 1);
+	COUNT(pattern[p].rejected[why], 1);
 }
 
 const char *report_path(const char *pattern, char *path, unsigned size)
@@ -135,7 +132,7 @@ const char *report_path(const char *pattern, char *path, unsigned size)
 static void count_kernel(void *arg, const struct kernel_rec *r)
 {
 	struct report_totals *t = arg;
-	uint64_t n = __atomic_load_n(&r->launches, __ATOMIC_RELAXED);
+	uint64_t n = kernels_launches(r);
 
 	t->launches += n;
 	if (r->k.decoder)
@@ -165,8 +162,8 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 
 	for (unsigned p = 0; p < PATTERN_COUNT; p++)
 		for (unsigned r = 0; r < REASON_COUNT; r++)
-			if (t->pattern[p].rejected[r] > most) {
-				most = t->pattern[p].rejected[r];
+			if (t->counts.pattern[p].rejected[r] > most) {
+				most = t->counts.pattern[p].rejected[r];
 				why = (enum reason)r;
 			}
 	if (most && most >= t->checked)
@@ -203,13 +200,13 @@ static void summary(const struct report_totals *t)
 	}
 	/* What was captured did not run there and then. */
 	for (unsigned p = 0; p < PATTERN_COUNT; p++)
-		alone -= t->pattern[p].rejected[REASON_CAPTURE];
+		alone -= t->counts.pattern[p].rejected[REASON_CAPTURE];
 	for (unsigned p = 0; p < PATTERN_COUNT && n < sizeof(text); p++)
-		if (t->pattern[p].outcome[OUTCOME_FUSED])
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s fused",
-					      n ? ", " : "",
-					      grouped(t->pattern[p].outcome[OUTCOME_FUSED], before),
-					      pattern_get((enum pattern_id)p)->name);
+		if (t->counts.pattern[p].outcome[OUTCOME_FUSED])
+			n += (size_t)snprintf(
+				text + n, sizeof(text) - n, "%s%s %s fused", n ? ", " : "",
+				grouped(t->counts.pattern[p].outcome[OUTCOME_FUSED], before),
+				pattern_get((enum pattern_id)p)->name);
 	if (t->checked && n < sizeof(text))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu checked", t->checked);
 	if (alone && n < sizeof(text))
@@ -233,14 +230,14 @@ static void summary(const struct report_totals *t)
 /* Lock held. */
 static void add_up(struct report_totals *t)
 {
-	t->counts = report_counts;
-	t->launches = report_counts.nameless;
+	counts_sum(&t->counts);
+	t->launches = t->counts.nameless;
 	t->known_kernels = t->fused = t->checked = t->rejected = 0;
 	kernels_each(count_kernel, t);
 	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
-		t->fused += t->pattern[p].outcome[OUTCOME_FUSED];
-		t->checked += t->pattern[p].outcome[OUTCOME_CHECKED];
-		t->rejected += t->pattern[p].outcome[OUTCOME_REJECTED];
+		t->fused += t->counts.pattern[p].outcome[OUTCOME_FUSED];
+		t->checked += t->counts.pattern[p].outcome[OUTCOME_CHECKED];
+		t->rejected += t->counts.pattern[p].outcome[OUTCOME_REJECTED];
 	}
 }
 

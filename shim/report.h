@@ -3,30 +3,7 @@
 #ifndef AF_SHIM_REPORT_H
 #define AF_SHIM_REPORT_H
 
-#include "matcher/group.h"
-
-enum outcome {
-	OUTCOME_FUSED,
-	OUTCOME_CHECKED, /* the program's own launches ran, our kernel was compared beside them */
-	OUTCOME_REJECTED,
-	OUTCOME_COUNT,
-};
-
-/* Relaxed counters that hot paths add to with __atomic_fetch_add. */
-struct report_counts {
-	unsigned long long nameless;   /* launches of handles without a record */
-	unsigned long long removed;    /* program launches that were not sent */
-	unsigned long long substitute; /* fused launches sent in their place */
-	unsigned long long own;        /* snapshots, candidates and compares of live checks */
-	unsigned long long held, completed, timed_out;
-	/* Times that a stream came to hold launches; until it held none again something was fused,
-	 * or the timer sent all of it as it was. */
-	unsigned long long sequences, sequences_fused, sequences_timed_out;
-	unsigned long long decoded;    /* launches that were decoded */
-	unsigned long long remembered; /* fused launches made by what was remembered */
-	unsigned long long unlooked;   /* launches passed over because nothing came of their like */
-};
-extern struct report_counts report_counts;
+#include "shim/counts.h"
 
 /* Registers the exit handler and decides whether groups are listed one by one. Once per process. */
 void report_start(void);

@@ -17,7 +17,7 @@ static void json_patterns(FILE *f, const struct report_totals *t)
 
 	fputs("  \"patterns\": {", f);
 	for (unsigned p = 0; p < PATTERN_COUNT; p++) {
-		const struct report_pattern *rp = &t->pattern[p];
+		const struct counts_pattern *rp = &t->counts.pattern[p];
 		const char *comma = "";
 
 		fprintf(f, "%s\n    \"%s\": {\"fused\": %llu, \"checked\": %llu, \"rejected\": {",
@@ -79,7 +79,7 @@ struct kernel_walk {
 static void json_kernel(void *arg, const struct kernel_rec *r)
 {
 	struct kernel_walk *w = arg;
-	uint64_t n = __atomic_load_n(&r->launches, __ATOMIC_RELAXED);
+	uint64_t n = kernels_launches(r);
 
 	if (!n)
 		return;
@@ -116,7 +116,7 @@ static void json_verdict(void *arg, const struct verdict_info *v)
 
 void report_json(FILE *f, const struct report_totals *t)
 {
-	const struct report_counts *c = &t->counts;
+	const struct counts *c = &t->counts;
 	struct kernel_walk walk = {f, ""};
 
 	fprintf(f, "{\n  \"pid\": %d,\n", (int)getpid());

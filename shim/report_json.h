@@ -8,11 +8,6 @@
 
 #include "shim/report.h"
 
-struct report_pattern {
-	unsigned long long outcome[OUTCOME_COUNT];
-	unsigned long long rejected[REASON_COUNT];
-};
-
 struct report_item {
 	uint8_t pattern, outcome, why, nmember;
 	uint64_t launch[GROUP_MAX_MEMBERS]; /* launch indices, as recordings count them */
@@ -30,11 +25,10 @@ enum { REPORT_PHASES = 256 };
 struct report_totals {
 	struct report_phase phase[REPORT_PHASES]; /* the last one goes on to the end */
 	unsigned nphase;
-	struct report_pattern pattern[PATTERN_COUNT];
 	struct report_item *item;
 	unsigned nitem;
 	bool cut; /* more groups than are listed */
-	struct report_counts counts;
+	struct counts counts;
 	unsigned long long launches; /* by the program */
 	unsigned long long known_kernels;
 	unsigned long long fused, checked, rejected;

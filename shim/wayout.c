@@ -73,12 +73,12 @@ static bool submit(struct window *w, unsigned arms, unsigned *waited)
 
 		*waited = 0;
 		sent = true;
-		__atomic_fetch_add(&report_counts.timed_out, w->held, __ATOMIC_RELAXED);
+		COUNT(timed_out, w->held);
 		if (record_on)
 			record_timer(w->stream, w->ours->generation);
 		r = window_flush(w, REASON_TIMER);
 		if (w->fused == fused)
-			__atomic_fetch_add(&report_counts.sequences_timed_out, 1, __ATOMIC_RELAXED);
+			COUNT(sequences_timed_out, 1);
 		if (r)
 			w->pending = r;
 		window_update(w);
@@ -134,10 +134,16 @@ static void *wayout_main(void *arg)
 
 void wayout_arm(struct window *w)
 {
-	if (!w->held)
-		__atomic_store_n(&w->held_since, now_ns(), __ATOMIC_RELEASE);
-	__atomic_add_fetch(&w->arms, 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&w->held, seq_held(w->seq) + w->nrun, __ATOMIC_SEQ_CST);
+	const unsigned held = seq_held(w->seq) + w->nrun;
+
+	/* All of these are written under the lock. */
+	__atomic_store_n(&w->arms, w->arms + 1, __ATOMIC_RELEASE);
+	if (w->held) { /* it is awake */
+		__atomic_store_n(&w->held, held, __ATOMIC_RELEASE);
+		return;
+	}
+	__atomic_store_n(&w->held_since, now_ns(), __ATOMIC_RELEASE);
+	__atomic_store_n(&w->held, held, __ATOMIC_SEQ_CST);
 	if (!w->wayout_started) {
 		if (worker_thread(wayout_main, w, "autofuse-out")) {
 			process_off("no thread could be started");

@@ -148,7 +148,7 @@ void window_update(struct window *w)
 		__atomic_add_fetch(&window_waiting, waiting ? 1 : -1u, __ATOMIC_SEQ_CST);
 	}
 	if (w->held && !held && w->fused != w->fused_before)
-		__atomic_fetch_add(&report_counts.sequences_fused, 1, __ATOMIC_RELAXED);
+		COUNT(sequences_fused, 1);
 	if (!held)
 		w->fused_before = w->fused;
 	__atomic_store_n(&w->held, held, __ATOMIC_RELEASE);
@@ -164,16 +164,18 @@ void window_update(struct window *w)
 void window_touch(void)
 {
 	if (window_activity)
-		__atomic_add_fetch(window_activity, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(window_activity,
+				 __atomic_load_n(window_activity, __ATOMIC_RELAXED) + 1,
+				 __ATOMIC_RELAXED);
 }
 
 void window_holds(struct window *w)
 {
 	if (!w->held) {
 		window_activity = &w->activity;
-		__atomic_fetch_add(&report_counts.sequences, 1, __ATOMIC_RELAXED);
+		COUNT(sequences, 1);
 	}
-	__atomic_add_fetch(&report_counts.held, 1, __ATOMIC_RELAXED);
+	COUNT(held, 1);
 	wayout_arm(w);
 }
 

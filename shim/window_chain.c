@@ -230,7 +230,7 @@ static bool fuse(struct window *w, const struct group *g, struct verdict *v)
 	window_leave(pushed);
 	if (!sent)
 		return false;
-	__atomic_fetch_add(&report_counts.completed, g->nmember, __ATOMIC_RELAXED);
+	COUNT(completed, g->nmember);
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
 	window_note_fused(w, g, v, &s);
 	return true;

@@ -122,8 +122,8 @@ static bool fuse(struct window *w, const struct act *a, const struct launch *own
 		}
 		if (n < v->nmember)
 			launch[n++] = own->index;
-		__atomic_fetch_add(&report_counts.completed, a->n, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&report_counts.remembered, 1, __ATOMIC_RELAXED);
+		COUNT(completed, a->n);
+		COUNT(remembered, 1);
 		report_fused(v->pattern, launch, n);
 	}
 	kernels_promise(first->kernel);

@@ -33,7 +33,7 @@ static void show(struct window *w)
 		m.launch.stream = (uint64_t)(uintptr_t)w->stream;
 		m.launch.device = w->ours->device;
 		decode_launch(&m.launch, &m.op);
-		__atomic_fetch_add(&report_counts.decoded, 1, __ATOMIC_RELAXED);
+		COUNT(decoded, 1);
 		w->finish_check = false;
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_chains(w, &out);

@@ -158,8 +158,8 @@ bool window_send_fused(struct window *w, struct verdict *v, const struct standin
 	v->unchecked++;
 	if (!v->first_use_over)
 		check_first_use(w->ours, w->stream, v);
-	__atomic_fetch_add(&report_counts.removed, v->nmember, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&report_counts.substitute, s->n, __ATOMIC_RELAXED);
+	COUNT(removed, v->nmember);
+	COUNT(substitute, s->n);
 	return true;
 }
 
@@ -184,7 +184,7 @@ bool window_fuse(struct window *w, const struct group *g)
 		times_after_group(g, s.n, &v->key, g->rows, false);
 	if (!sent)
 		return false;
-	__atomic_fetch_add(&report_counts.completed, v->nmember - 1u, __ATOMIC_RELAXED);
+	COUNT(completed, v->nmember - 1u);
 	report_group(g, OUTCOME_FUSED, REASON_NONE);
 	window_note_fused(w, g, v, &s);
 	return true;
