@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "shim/hot.h"
 #include "shim/process.h"
 #include "shim/report.h"
 #include "shim/worker.h"
 
 enum { LOOK_NS = 50000000 };
 
-int control_off;
+HOT int control_off;
 
 static unsigned signals; /* received so far */
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/hot.h"
+
 enum { WORDS = sizeof(struct counts) / sizeof(unsigned long long) };
 
 /* One thread's; the next one goes on with it when that thread is over. */
@@ -24,7 +26,7 @@ static struct {
 /* For those who cannot have their own; what they count at the same time may be lost. */
 static struct block shared;
 
-__thread struct counts *counts_thread;
+__thread struct counts *counts_thread HOT_THREAD;
 
 static void over(void *arg)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "shim/hot.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/report.h"
@@ -37,7 +38,7 @@ static void finish(void)
 
 void finish_arm(void)
 {
-	static int armed;
+	static HOT int armed;
 
 	if (__atomic_load_n(&armed, __ATOMIC_RELAXED) ||
 	    __atomic_exchange_n(&armed, 1, __ATOMIC_ACQ_REL))

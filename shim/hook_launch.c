@@ -10,6 +10,7 @@
 #include "shim/control.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
+#include "shim/hot.h"
 #include "shim/kernels.h"
 #include "shim/outlook.h"
 #include "shim/params.h"
@@ -145,7 +146,7 @@ static bool vetted(const struct launch *l)
 	return s && s->vetted;
 }
 
-static struct {
+static HOT struct {
 	uint64_t begin, member; /* opcodes, as seq_beginners and seq_members say */
 	uint64_t link;          /* of `begin`, those that only chains have */
 } ops;
@@ -221,7 +222,7 @@ static bool switched_off(void)
 static CUresult guarded(struct call *c)
 {
 	static uint64_t launches;
-	static bool loaded;
+	static HOT bool loaded;
 	struct kernel_rec *rec = kernels_get(c->f);
 	uint64_t index = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
 	const uint32_t here = rec ? outlook_here(rec, c->grid[0]) : 0;
@@ -242,7 +243,6 @@ static CUresult guarded(struct call *c)
 	if (!concerns(rec) || switched_off() ||
 	    (looked_at(rec) && rec->k.ops & ops.begin && passed_over(rec, here, index)))
 		return send(&c->own);
-	op_opaque(&op);
 	memset(&l, 0, sizeof(l));
 	l.kernel = rec ? &rec->k : NULL;
 	memcpy(l.grid, c->grid, sizeof(l.grid));
@@ -255,6 +255,7 @@ static CUresult guarded(struct call *c)
 	l.look = here;
 	if (window_recall(&c->own, &l, &r))
 		return r;
+	op_opaque(&op);
 	if (looked_at(rec) && l.params) {
 		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {
 			verdict_load();

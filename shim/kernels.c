@@ -7,6 +7,7 @@
 
 #include "config/hash.h"
 #include "matcher/decode.h"
+#include "shim/hot.h"
 
 enum {
 	CACHE_SLOTS = 512, /* power of two; a decode step of PyTorch's launches about 70 kernels */
@@ -26,11 +27,11 @@ static struct {
 	pthread_mutex_t lock; /* guards table, and all's head against other writers */
 	struct record *table; /* live handles */
 	struct record *all;   /* every record, newest first */
-	uint64_t generation;  /* bumped when handles are forgotten */
-} kernels = {.lock = PTHREAD_MUTEX_INITIALIZER, .generation = 1};
+} kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static HOT uint64_t generation_now = 1; /* bumped when handles are forgotten */
+static __thread uint64_t cache_generation HOT_THREAD;
 static __thread struct {
-	uint64_t generation;
 	struct {
 		CUfunction f;
 		struct record *r;
@@ -167,9 +168,9 @@ static struct kernel_rec *get_slow(CUfunction f, bool kernel, uint64_t generatio
 		r = enter(r);
 	if (!r)
 		return NULL;
-	if (cache.generation != generation) {
+	if (cache_generation != generation) {
 		memset(&cache, 0, sizeof(cache));
-		cache.generation = generation;
+		cache_generation = generation;
 	}
 	cache.slot[slot ^ 1] = cache.slot[slot];
 	cache.slot[slot].f = f;
@@ -185,7 +186,7 @@ static unsigned slot_of(CUfunction f)
 /* In the thread's cache, if that is of this generation. */
 static inline struct kernel_rec *cached(CUfunction f, uint64_t generation, unsigned slot)
 {
-	if (!f || cache.generation != generation)
+	if (!f || cache_generation != generation)
 		return NULL;
 	if (cache.slot[slot].f == f)
 		return &cache.slot[slot].r->pub;
@@ -196,7 +197,7 @@ static inline struct kernel_rec *cached(CUfunction f, uint64_t generation, unsig
 
 static inline struct kernel_rec *get(CUfunction f, bool kernel)
 {
-	uint64_t generation = __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE);
+	uint64_t generation = __atomic_load_n(&generation_now, __ATOMIC_ACQUIRE);
 	unsigned slot = slot_of(f);
 	struct kernel_rec *r = cached(f, generation, slot);
 
@@ -215,7 +216,7 @@ struct kernel_rec *kernels_get_kernel(CUkernel k)
 
 struct kernel_rec *kernels_peek(CUfunction f)
 {
-	return cached(f, __atomic_load_n(&kernels.generation, __ATOMIC_ACQUIRE), slot_of(f));
+	return cached(f, __atomic_load_n(&generation_now, __ATOMIC_ACQUIRE), slot_of(f));
 }
 
 void kernels_forget(const void *owner)
@@ -226,7 +227,7 @@ void kernels_forget(const void *owner)
 	HASH_ITER(hh, kernels.table, r, next)
 	if (!owner || !r->owner || r->owner == owner || r->library == owner)
 		HASH_DEL(kernels.table, r);
-	__atomic_add_fetch(&kernels.generation, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&generation_now, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&kernels.lock);
 }
 

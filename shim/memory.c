@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/hot.h"
 #include "shim/memory_ask.h"
 #include "shim/record.h"
 
@@ -19,9 +20,9 @@ struct allocation {
 static struct {
 	pthread_rwlock_t lock;
 	void *tree; /* tsearch(3): disjoint ranges, ordered; a red-black tree in glibc */
-	uint64_t events;
 	bool peer;
 } memory = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+static HOT uint64_t events_now;
 
 /* Ranges that overlap compare equal: a look-up finds the entry that holds an address. */
 static int order(const void *a, const void *b)
@@ -72,7 +73,7 @@ void memory_add(uint64_t base, uint64_t bytes, CUcontext ctx, int device, unsign
 	struct range r = {base, base + bytes};
 	struct allocation *e = malloc(sizeof(*e)), **slot = NULL;
 
-	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&events_now, 1, __ATOMIC_RELAXED);
 	if (record_on && !(flags & MEMORY_KIND)) {
 		struct memory_answer a;
 
@@ -97,7 +98,7 @@ uint64_t memory_remove(uint64_t base)
 	uint64_t bytes = 0;
 	struct allocation *e;
 
-	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&events_now, 1, __ATOMIC_RELAXED);
 	pthread_rwlock_wrlock(&memory.lock);
 	e = touching(at(base));
 	if (e && e->range.lo == base) {
@@ -128,7 +129,7 @@ void memory_remove_range(struct range r, void (*fn)(uint64_t base))
 {
 	struct removal rm = {r, fn};
 
-	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&events_now, 1, __ATOMIC_RELAXED);
 	pthread_rwlock_wrlock(&memory.lock);
 	each(r, remove_one, &rm);
 	pthread_rwlock_unlock(&memory.lock);
@@ -183,14 +184,14 @@ void memory_flag(struct range r, unsigned flags)
 {
 	pthread_rwlock_wrlock(&memory.lock);
 	each(r, add_flags, &flags);
-	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&events_now, 1, __ATOMIC_RELAXED);
 	pthread_rwlock_unlock(&memory.lock);
 }
 
 void memory_peer_enabled(void)
 {
 	__atomic_store_n(&memory.peer, true, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&memory.events, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&events_now, 1, __ATOMIC_RELAXED);
 }
 
 /* The entry that holds addr, with its kind known. False if there is none. */
@@ -272,5 +273,5 @@ int memory_device(uint64_t addr)
 
 uint64_t memory_events(void)
 {
-	return __atomic_load_n(&memory.events, __ATOMIC_RELAXED);
+	return __atomic_load_n(&events_now, __ATOMIC_RELAXED);
 }

@@ -9,6 +9,7 @@
 #include "config/log.h"
 #include "matcher/sig.h"
 #include "shim/arena.h"
+#include "shim/hot.h"
 #include "shim/process.h"
 #include "shim/verdict.h"
 #include "shim/window.h"
@@ -26,13 +27,13 @@ static struct {
 	pthread_mutex_t lock; /* guards the list against other writers */
 	struct record *live;
 	uint64_t generation; /* of the newest record */
-	uint64_t drops;      /* bumped when a context goes */
 } contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static HOT uint64_t drops_now; /* bumped when a context goes */
 static __thread struct {
 	struct record *r;
 	uint64_t drops;
-} last;
+} last HOT_THREAD;
 
 static struct record *find(CUcontext ctx)
 {
@@ -112,7 +113,7 @@ static struct record *make(CUcontext ctx)
 
 static struct record *get(CUcontext ctx)
 {
-	uint64_t drops = __atomic_load_n(&contexts.drops, __ATOMIC_ACQUIRE);
+	uint64_t drops = __atomic_load_n(&drops_now, __ATOMIC_ACQUIRE);
 	struct record *r;
 
 	if (!ctx && (real.cuCtxGetCurrent(&ctx) || !ctx))
@@ -273,7 +274,7 @@ void ours_drop(CUcontext ctx)
 	if (r) {
 		*at = r->next;
 		__atomic_store_n(&r->pub.ready, false, __ATOMIC_RELEASE);
-		__atomic_add_fetch(&contexts.drops, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&drops_now, 1, __ATOMIC_SEQ_CST);
 	}
 	pthread_mutex_unlock(&contexts.lock);
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "shim/hot.h"
+
 enum {
 	PLACES = 4096, /* a power of two */
 	BEFORE = 3,
@@ -23,13 +25,13 @@ static struct place {
 	bool waits;
 } places[PLACES];
 
-static uint64_t next_look; /* at what waits, in ns; racy */
+static HOT uint64_t next_look; /* at what waits, in ns; racy */
 
 static __thread struct {
 	uint64_t before[BEFORE];
 	uint64_t until; /* launches up to that number belong to a group that waits */
 	uint64_t since; /* when such a look began, in ns */
-} thread;
+} thread HOT_THREAD;
 
 static uint64_t now(void)
 {

@@ -12,16 +12,17 @@
 #include "matcher/pattern.h"
 #include "matcher/sig.h"
 #include "shim/control.h"
+#include "shim/hot.h"
 #include "shim/record.h"
 #include "shim/report.h"
 #include "shim/route.h"
 #include "shim/window.h"
 
-struct process process;
+HOT struct process process;
 
 static int gave_up; /* never on again */
 
-static __thread bool guard;
+static __thread bool guard HOT_THREAD;
 
 bool guard_enter(void)
 {

@@ -12,6 +12,7 @@
 
 #include "config/log.h"
 #include "shim/finish.h"
+#include "shim/hot.h"
 #include "shim/memory.h"
 #include "shim/ours.h"
 #include "shim/process.h"
@@ -23,8 +24,8 @@
 
 enum { STREAMS_MAX = 64 };
 
-bool record_on;
-unsigned record_ahead;
+HOT bool record_on;
+HOT unsigned record_ahead;
 
 static struct {
 	pthread_mutex_t lock; /* guards what follows */

@@ -13,6 +13,7 @@
 #include "matcher/sig.h"
 #include "shim/control.h"
 #include "shim/graph_report.h"
+#include "shim/hot.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/record.h"
@@ -23,11 +24,11 @@ enum { LISTED_MAX = 1 << 18 }; /* groups listed one by one in a report; the coun
 
 static struct {
 	pthread_mutex_t lock; /* guards what follows */
-	bool list;
 	struct report_totals total;
 	unsigned capacity;
 	uint64_t started_ns;
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static HOT bool listing;
 
 static uint64_t now_ns(void)
 {
@@ -40,12 +41,12 @@ static uint64_t now_ns(void)
 void report_start(void)
 {
 	report.started_ns = now_ns();
-	report.list = process.config.opt.report && process.config.opt.report[0];
+	listing = process.config.opt.report && process.config.opt.report[0];
 }
 
 bool report_listing(void)
 {
-	return __atomic_load_n(&report.list, __ATOMIC_RELAXED);
+	return __atomic_load_n(&listing, __ATOMIC_RELAXED);
 }
 
 static void list_group(const struct pattern *p, const uint64_t *launch, unsigned n,
@@ -59,7 +60,7 @@ static void list_group(const struct pattern *p, const uint64_t *launch, unsigned
 					      : NULL;
 
 		if (!to) {
-			__atomic_store_n(&report.list, false, __ATOMIC_RELAXED);
+			__atomic_store_n(&listing, false, __ATOMIC_RELAXED);
 			report.total.cut = true;
 			return;
 		}
@@ -85,7 +86,7 @@ static void count(const struct pattern *p, const uint64_t *launch, unsigned n, e
 	if (!report_listing())
 		return;
 	pthread_mutex_lock(&report.lock);
-	if (report.list)
+	if (listing)
 		list_group(p, launch, n, outcome, why);
 	pthread_mutex_unlock(&report.lock);
 }

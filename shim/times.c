@@ -6,6 +6,7 @@
 
 #include "config/log.h"
 #include "shim/cupti.h"
+#include "shim/hot.h"
 #include "shim/process.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
 	FLUSH_MS = 100, /* so much of the times a killed process may lose */
 };
 
-bool times_on;
+HOT bool times_on;
 
 static struct cupti cupti;
 static void *subscriber;

@@ -14,6 +14,7 @@
 #include "config/log.h"
 #include "matcher/decode.h"
 #include "shim/cache.h"
+#include "shim/hot.h"
 #include "shim/kernels.h"
 #include "shim/probe_parent.h"
 #include "shim/process.h"
@@ -38,8 +39,8 @@ static struct {
 	pthread_mutex_t lock; /* guards the tables and every change of a verdict */
 	struct entry *verdict;
 	struct known *known;
-	uint64_t changes; /* atomic */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static HOT uint64_t changes_now; /* atomic */
 
 static const char *const state_name[] = {[VERDICT_NEW] = "new",
 					 [VERDICT_PROBING] = "probing",
@@ -197,17 +198,17 @@ struct verdict *verdict_of(const struct group *g, const struct ours *o)
 static void set_state(struct verdict *v, enum verdict_state s)
 {
 	__atomic_store_n(&v->state, (int)s, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&store.changes, 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&changes_now, 1, __ATOMIC_RELEASE);
 }
 
 uint64_t verdict_changes(void)
 {
-	return __atomic_load_n(&store.changes, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&changes_now, __ATOMIC_ACQUIRE);
 }
 
 void verdict_news(void)
 {
-	__atomic_add_fetch(&store.changes, 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&changes_now, 1, __ATOMIC_RELEASE);
 }
 
 void verdict_probe(struct verdict *v, const struct group *g, const struct ours *o)
@@ -300,7 +301,7 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 
 		if (rows > v->rows) {
 			__atomic_store_n(&v->rows, rows, __ATOMIC_RELEASE);
-			__atomic_add_fetch(&store.changes, 1, __ATOMIC_RELEASE);
+			__atomic_add_fetch(&changes_now, 1, __ATOMIC_RELEASE);
 		}
 		if (v->state == VERDICT_CHECKING &&
 		    ++v->passed >= (unsigned long)process.config.opt.live_checks)

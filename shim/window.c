@@ -7,23 +7,24 @@
 
 #include "shim/generated.h"
 #include "shim/graph.h"
+#include "shim/hot.h"
 #include "shim/report.h"
 #include "shim/window_chain.h"
 
-unsigned window_watch;
-unsigned window_waiting;
-unsigned window_captures;
+HOT unsigned window_watch;
+HOT unsigned window_waiting;
+HOT unsigned window_captures;
 struct window *window_all[WINDOW_MAX];
-unsigned window_count;
+HOT unsigned window_count;
 
 static pthread_mutex_t make_lock = PTHREAD_MUTEX_INITIALIZER; /* guards creation and dropping */
 
 static __thread struct {
 	struct window *last; /* used last by this thread */
 	int tid;
-} here;
+} here HOT_THREAD;
 
-__thread unsigned *window_activity;
+__thread unsigned *window_activity HOT_THREAD;
 
 int window_thread(void)
 {

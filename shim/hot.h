@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every launch looks at lies next to each other in memory, whichever file it belongs to:
+ * between two launches a program like Python leaves little else in near caches, and each line of
+ * them that has to be fetched costs as much as a hundred instructions. Not for what every launch
+ * writes, which threads would take from each other. Threads' own are the only ones in .tdata.
+ */
+#ifndef AF_SHIM_HOT_H
+#define AF_SHIM_HOT_H
+
+#define HOT __attribute__((section("af_hot")))
+#define HOT_THREAD __attribute__((section(".tdata")))
+
+#endif
