@@ -28,7 +28,7 @@ struct graph_loan {
 	CUgraphNode *twin; /* the clone's nodes */
 	bool busy;         /* somebody clones or destroys it, without the lock */
 	uint64_t opened_ns, spent_ns;
-	UT_hash_handle hh; /* by graph: in loans.open, then maybe in loans.kept */
+	UT_hash_handle hh; /* by graph: in loans.lent while open or kept */
 };
 
 /* A graph that was lent, was cloned then, and is still the program's. */
@@ -42,7 +42,7 @@ unsigned graph_loans;
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t idle; /* one is not busy any more */
-	struct graph_loan *open, *kept;
+	struct graph_loan *lent;
 	struct returned *returned;
 	unsigned known; /* kept, or returned; atomic */
 } loans = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
@@ -70,6 +70,10 @@ static void note_returned(CUgraph graph)
 		return;
 	g->graph = graph;
 	HASH_ADD_PTR(loans.returned, graph, g);
+	if (!g->hh.tbl) { /* no memory */
+		free(g);
+		return;
+	}
 	__atomic_add_fetch(&loans.known, 1, __ATOMIC_RELEASE);
 }
 
@@ -88,11 +92,10 @@ static void forget_returned(CUgraph graph)
 /* No more open: the last thing that is done. Lock held. */
 static void close_loan(struct graph_loan *l, enum loan_state to)
 {
-	HASH_DEL(loans.open, l);
-	if (to == LOAN_KEPT) {
-		HASH_ADD_PTR(loans.kept, graph, l);
+	if (to == LOAN_KEPT)
 		__atomic_add_fetch(&loans.known, 1, __ATOMIC_RELEASE);
-	}
+	else
+		HASH_DEL(loans.lent, l);
 	__atomic_store_n(&l->state, to, __ATOMIC_RELEASE);
 	__atomic_sub_fetch(&graph_loans, 1, __ATOMIC_RELEASE);
 }
@@ -174,11 +177,12 @@ static void settle(struct graph_loan *l, bool by_program)
 	close_loan(l, cloned ? LOAN_CLONED : LOAN_LOST);
 }
 
-static struct graph_loan *find(struct graph_loan *table, CUgraph graph)
+/* Open or kept. */
+static struct graph_loan *find(CUgraph graph)
 {
 	struct graph_loan *l;
 
-	HASH_FIND_PTR(table, &graph, l);
+	HASH_FIND_PTR(loans.lent, &graph, l);
 	return l;
 }
 
@@ -196,13 +200,14 @@ struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shap
 	pthread_mutex_lock(&loans.lock);
 	HASH_FIND_PTR(loans.returned, &graph, before);
 	/* Two threads may instantiate it at once, or it is one that the program destroyed. */
-	if (before || find(loans.open, graph) || find(loans.kept, graph)) {
-		free(l);
-		l = NULL;
-	} else {
-		HASH_ADD_PTR(loans.open, graph, l);
+	if (!before && !find(graph))
+		HASH_ADD_PTR(loans.lent, graph, l);
+	if (l->hh.tbl) {
 		__atomic_add_fetch(&graph_loans, 1, __ATOMIC_SEQ_CST);
 		graph_report_lent();
+	} else { /* or there is no memory */
+		free(l);
+		l = NULL;
 	}
 	pthread_mutex_unlock(&loans.lock);
 	return l;
@@ -245,7 +250,7 @@ static void destroy_kept(struct graph_loan *l, bool clone)
 		clone_of(l);
 	real.cuGraphDestroy(l->graph);
 	end(l);
-	HASH_DEL(loans.kept, l);
+	HASH_DEL(loans.lent, l);
 	__atomic_sub_fetch(&loans.known, 1, __ATOMIC_RELEASE);
 }
 
@@ -289,14 +294,20 @@ uint64_t graph_loan_ns(const struct graph_loan *l)
 	return __atomic_load_n(&l->spent_ns, __ATOMIC_RELAXED);
 }
 
-/* An open one, idle if there is such. Lock held. */
-static struct graph_loan *any_open(void)
+/* Of that graph, or (NULL) of any, idle if there is such. Lock held. */
+static struct graph_loan *find_open(CUgraph graph)
 {
-	struct graph_loan *l = loans.open;
+	struct graph_loan *busy = NULL, *l;
 
-	while (l && l->busy)
-		l = l->hh.next;
-	return l ? l : loans.open;
+	if (graph)
+		return (l = find(graph)) && l->state == LOAN_OPEN ? l : NULL;
+	for (l = loans.lent; l; l = l->hh.next) {
+		if (l->state == LOAN_OPEN && !l->busy)
+			return l;
+		if (l->state == LOAN_OPEN)
+			busy = l;
+	}
+	return busy;
 }
 
 /* graph: NULL: all. */
@@ -309,7 +320,7 @@ static void settle_open(CUgraph graph)
 	if (!__atomic_load_n(&graph_loans, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&loans.lock);
-	while ((l = graph ? find(loans.open, graph) : any_open())) {
+	while ((l = find_open(graph))) {
 		if (l->busy) {
 			await();
 			continue;
@@ -349,7 +360,7 @@ static struct graph_loan *find_idle(CUgraph graph)
 {
 	struct graph_loan *l;
 
-	while (((l = find(loans.open, graph)) || (l = find(loans.kept, graph))) && l->busy)
+	while ((l = find(graph)) && l->busy)
 		await();
 	return l;
 }
@@ -382,9 +393,9 @@ void graph_loan_drop_context(CUcontext ctx)
 	struct graph_loan *l, *next;
 
 	pthread_mutex_lock(&loans.lock);
-	HASH_ITER(hh, loans.open, l, next)
+	HASH_ITER(hh, loans.lent, l, next)
 	{
-		if (l->ctx == ctx && !l->busy)
+		if (l->ctx == ctx && l->state == LOAN_OPEN && !l->busy)
 			close_loan(l, LOAN_LOST);
 	}
 	pthread_mutex_unlock(&loans.lock);

@@ -123,7 +123,7 @@ for many in $launches 400 1600; do # checks come between launches, from another 
 done
 ok "sampling: checked now and then" bigger "$(first checked)" 3
 for seen in kept read dead; do
-	AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off graph explicit int 50 across-$seen
+	AUTOFUSE_RECORD=$AF_TMP/rec AUTOFUSE_VERIFY=off graph explicit int 400 across-$seen # it takes some until the form is there
 	"$AUTOFUSE_COMMAND" plan --json "$AF_TMP/rec" >"$AF_TMP/plan"
 	ok "$seen: planned as it is done" same "$([ $seen = dead ] && echo '[(None, 2)] [2]' || echo '[(2, None)] [None]')" "$(python3 -c '
 import json, sys
