@@ -23,13 +23,16 @@ struct heed {
 
 /* For a launch and what it was decoded to. False: its parameters are too large. */
 bool heed_of(const struct launch *l, const struct op *op, struct heed *h);
-/* Do the parameters of another launch of that kernel agree where it matters? */
-static inline bool heed_same(const struct heed *h, const uint8_t *a, const uint8_t *b)
+/* Copies what matters of a launch's parameters to out[HEED_BYTES]; how many bytes. */
+static inline size_t heed_take(const struct heed *h, const uint8_t *params, uint8_t *out)
 {
-	for (unsigned i = 0; i < h->n; i++)
-		if (__builtin_memcmp(a + h->span[i].at, b + h->span[i].at, h->span[i].bytes))
-			return false;
-	return true;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		__builtin_memcpy(out + n, params + h->span[i].at, h->span[i].bytes);
+		n += h->span[i].bytes;
+	}
+	return n;
 }
 /*
  * Does the decoder keep that promise here? It is asked again with all other bytes turned around. A

@@ -40,10 +40,8 @@ static void take_sight(struct sight *s, const struct launch *l, const struct hee
 	all.shmem = l->shmem;
 	all.attrs = l->attrs;
 	all.priority = l->priority;
-	for (unsigned i = 0; h && i < h->n; i++) {
-		memcpy(all.params + n, l->params + h->span[i].at, h->span[i].bytes);
-		n += h->span[i].bytes;
-	}
+	if (h)
+		n = heed_take(h, l->params, all.params);
 	s->hash = XXH3_128bits(&all, (size_t)((uint8_t *)all.params - (uint8_t *)&all) + n);
 	s->heed = h;
 	s->taken = true;

@@ -55,14 +55,14 @@ void memo_end(struct memo *m)
 static bool seen(struct memo *m, const struct launch *l, const struct op *op)
 {
 	uint64_t hash = (uintptr_t)l->kernel ^ (uint64_t)l->grid[0] << 48;
+	uint8_t bytes[HEED_BYTES];
 	struct heed h;
 	uint32_t *tag;
 	bool known;
 
 	if (!heed_of(l, op, &h))
 		return false;
-	for (unsigned i = 0; i < h.n; i++)
-		hash = XXH3_64bits_withSeed(l->params + h.span[i].at, h.span[i].bytes, hash);
+	hash = XXH3_64bits_withSeed(bytes, heed_take(&h, l->params, bytes), hash);
 	tag = &m->seen[hash % MEMO_SEEN];
 	known = *tag == (uint32_t)(hash >> 32);
 	*tag = (uint32_t)(hash >> 32);
