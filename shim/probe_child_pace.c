@@ -6,8 +6,8 @@
  * than it was, if anything.
  */
 #include <poll.h>
+#include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "config/log.h"
 #include "shim/probe_child.h"
@@ -19,7 +19,7 @@ static struct {
 	int program;    /* its end of this socket tells that the program is gone */
 	unsigned share; /* in percent */
 	bool submitted;
-	double since, owed, slept, all, longest; /* seconds; slept: not yet given to the alarm */
+	double since, owed, all, longest; /* seconds */
 	unsigned waits;
 } pace = {.share = 100};
 
@@ -38,31 +38,22 @@ static void submit(void)
 	pace.submitted = true;
 }
 
-/* The alarm is for those who are stuck, not for those who sleep. */
-static void pardon(double s)
-{
-	unsigned left, whole;
-
-	pace.slept += s;
-	whole = (unsigned)pace.slept;
-	pace.slept -= whole;
-	if (whole && (left = alarm(0)))
-		alarm(left + whole);
-}
-
+/* The alarm is for those who are stuck, not for those who sleep: it stands still meanwhile. */
 static void rest(void)
 {
 	struct pollfd p = {pace.program, POLLRDHUP, 0};
+	struct itimerval none = {0}, left;
 	const double from = now();
 	double s;
 
 	if (pace.owed * 1000 < LEAST_MS)
 		return;
+	setitimer(ITIMER_REAL, &none, &left);
 	/* Nobody is kept waiting any more. */
 	if (poll(&p, 1, (int)(pace.owed * 1000)) > 0)
 		pace.share = 100;
+	setitimer(ITIMER_REAL, &left, NULL);
 	s = now() - from;
-	pardon(s);
 	pace.owed = pace.share < 100 && pace.owed > s ? pace.owed - s : 0;
 }
 

@@ -73,7 +73,16 @@ ok "graphs alone: checked inside graphs" bigger "$checked" 0
 cp -r "$AUTOFUSE_CACHE" "$AF_TMP/forged"
 export AUTOFUSE_CACHE=$AF_TMP/forged
 ok "two verdicts are forged" same 2 "$("$APPS/cache_forge" "$AUTOFUSE_CACHE" xs.w xw.s)"
-got=$(AUTOFUSE_REPORT=$report AUTOFUSE_PROBE=no shim "$app" --tokens $tokens --prompt 1 --graph once 2>/dev/null)
+# A run may be over before both are found out: the next one begins where it did, and is longer where that costs nothing.
+for ((i = 0, many = tokens; i < 6; i++)); do
+	export AUTOFUSE_CACHE=$AF_TMP/forged$i
+	cp -r "$AF_TMP/forged" "$AUTOFUSE_CACHE"
+	got=$(AUTOFUSE_REPORT=$report AUTOFUSE_PROBE=no shim "$app" --tokens $many --prompt 1 --graph once 2>/dev/null)
+	if [ "$got" != "$plain" ] || [ "$(graph execs/0/rejected/quarantined)" = 4 ]; then break; fi
+	[ "$AF_BACKEND" = soft ] || [ $many -gt $((2 * tokens)) ] || many=$((2 * many))
+	plain=$("$app" --tokens $many --prompt 1)
+done
+echo "# $i runs were over too early; $many tokens in the last"
 ok "wrong evidence: same tokens" same "$plain" "$got"
 ok "wrong evidence: quarantined" same 4 "$(graph execs/0/rejected/quarantined)"
 ok "wrong evidence: the honest verdict is used" same 2 "$(graph execs/0/groups)"

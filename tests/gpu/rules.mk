@@ -71,4 +71,11 @@ $(GPU_DIR)/sweep.fatbin: tests/gpu/sweep.cu tests/gpu/sweep.cuh tests/gpu/sweep.
 	$(Q)$(NVCC) -std=c++17 -I. -arch=sm_90 -fatbin -o $@ $<
 GPU_PROGRAMS += $(GPU_DIR)/sweep $(GPU_DIR)/sweep.fatbin
 
+# For maintainers: where host time goes.
+$(GPU_DIR)/sampler.so: tests/gpu/sampler.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -shared -fPIC -o $@ $<
+GPU_PROGRAMS += $(GPU_DIR)/sampler.so
+
 include $(filter-out tests/gpu/rules.mk,$(sort $(wildcard tests/gpu/*.mk)))
