@@ -225,24 +225,30 @@ static CUresult guarded(struct call *c)
 	static HOT bool loaded;
 	struct kernel_rec *rec = kernels_get(c->f);
 	uint64_t index = __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
-	const uint32_t here = rec ? outlook_here(rec, c->grid[0]) : 0;
+	uint32_t here = 0;
 	uint8_t params[PARAMS_MAX];
 	struct launch l;
 	struct op op;
 	bool watched;
 	CUresult r;
 
-	if (rec)
+	if (rec) {
 		kernels_launched(rec, counts_mine());
-	else
+		outlook_seen(rec);
+	} else {
 		COUNT(nameless, 1);
+	}
 	if (has_attributes(c))
 		attributed_note(rec);
 	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		attributed_stream(c->own.stream);
-	if (!concerns(rec) || switched_off() ||
-	    (looked_at(rec) && rec->k.ops & ops.begin && passed_over(rec, here, index)))
+	if (!concerns(rec) || switched_off())
 		return send(&c->own);
+	if (looked_at(rec)) {
+		here = outlook_here(c->grid[0]);
+		if (rec->k.ops & ops.begin && passed_over(rec, here, index))
+			return send(&c->own);
+	}
 	memset(&l, 0, sizeof(l));
 	l.kernel = rec ? &rec->k : NULL;
 	memcpy(l.grid, c->grid, sizeof(l.grid));

@@ -8,8 +8,8 @@
 
 enum {
 	PLACES = 4096, /* a power of two */
-	BEFORE = 3,
-	LOOKS = 6, /* in vain, before any is passed over */
+	KERNELS = 4,   /* a power of two: that of a launch, and of those before */
+	LOOKS = 6,     /* in vain, before any is passed over */
 	REST = 32, /* launches passed over then; four times as many after each further look, up to
 		    */
 	REST_MOST = 4096,
@@ -28,7 +28,8 @@ static struct place {
 static HOT uint64_t next_look; /* at what waits, in ns; racy */
 
 static __thread struct {
-	uint64_t before[BEFORE];
+	const struct kernel_rec *kernel[KERNELS];
+	uint64_t seen;
 	uint64_t until; /* launches up to that number belong to a group that waits */
 	uint64_t since; /* when such a look began, in ns */
 } thread HOT_THREAD;
@@ -47,16 +48,17 @@ static uint64_t mix(uint64_t h)
 	return h ^ h >> 32;
 }
 
-uint32_t outlook_here(const struct kernel_rec *rec, uint32_t grid)
+void outlook_seen(const struct kernel_rec *rec)
 {
-	const uint64_t mine = (uintptr_t)rec;
-	uint64_t h = mine ^ (uint64_t)grid << 40;
+	thread.kernel[thread.seen++ % KERNELS] = rec;
+}
 
-	for (unsigned i = 0; i < BEFORE; i++)
-		h = mix(h ^ thread.before[i]);
-	thread.before[2] = thread.before[1];
-	thread.before[1] = thread.before[0];
-	thread.before[0] = mine;
+uint32_t outlook_here(uint32_t grid)
+{
+	uint64_t h = (uint64_t)grid << 40;
+
+	for (unsigned i = 0; i < KERNELS; i++)
+		h = mix(h ^ (uintptr_t)thread.kernel[(thread.seen + i) % KERNELS]);
 	return (uint32_t)h | 1;
 }
 

@@ -17,8 +17,10 @@
 
 struct kernel_rec;
 
-/* Where this thread now is; never 0. For each launch, in order. */
-uint32_t outlook_here(const struct kernel_rec *rec, uint32_t grid);
+/* For each launch of this thread's, in order. */
+void outlook_seen(const struct kernel_rec *rec);
+/* Where the last one is; never 0. */
+uint32_t outlook_here(uint32_t grid);
 /* Both to be asked while nothing is open: is the launch to be sent on unseen? Launch number
  * `index`, there, for what begins there waits; or since nothing came of its like. */
 bool outlook_waits(uint32_t here, uint64_t index);
