@@ -3,8 +3,7 @@
  * The way out: a held launch never waits for the program's next call. Each window that ever held
  * something has a thread of its own, so that one stuck in the driver delays no other window. It
  * ticks while launches get held and sleeps on a futex otherwise; arming it costs a store, and a
- * system call only when it sleeps. Where it has long had nothing to send it ticks less often: its
- * ticks take time from a thread beside it on the same core.
+ * system call only when it sleeps.
  */
 #include <linux/futex.h>
 #include <sys/prctl.h>
@@ -21,8 +20,6 @@
 enum {
 	IDLE_TICKS = 64, /* ticks without anything held before it sleeps */
 	TICK_NS_MIN = 20000,
-	CALM_TICKS = 256, /* so many in which nothing had to be sent, and they are twice as long */
-	CALM_LOG = 3,
 	RECORD_TICKS = 200,
 };
 
@@ -34,18 +31,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void tick(unsigned calm)
+static void tick(void)
 {
-	const long most = process.config.opt.hold_us * 1000 / 2;
-	const unsigned log = calm / CALM_TICKS < CALM_LOG ? calm / CALM_TICKS : CALM_LOG;
 	long ns = process.config.opt.idle_us * 1000 / 2;
-	struct timespec t = {0};
+	struct timespec t = {0, ns < TICK_NS_MIN ? TICK_NS_MIN : ns > 500000000 ? 500000000 : ns};
 
-	if (ns << log <= most)
-		ns <<= log;
-	else if (ns < most)
-		ns = most;
-	t.tv_nsec = ns < TICK_NS_MIN ? TICK_NS_MIN : ns > 500000000 ? 500000000 : ns;
 	nanosleep(&t, NULL);
 }
 
@@ -59,11 +49,8 @@ static bool wait_for_record(unsigned *waited)
 	return true;
 }
 
-/* True if anything was sent. */
-static bool submit(struct window *w, unsigned arms, unsigned *waited)
+static void submit(struct window *w, unsigned arms, unsigned *waited)
 {
-	bool sent = false;
-
 	/* Not if the thread that holds the lock is at work on this very window. */
 	pthread_mutex_lock(&w->lock);
 	if (w->used && w->held && w->arms == arms && worker_driver_open() &&
@@ -72,7 +59,6 @@ static bool submit(struct window *w, unsigned arms, unsigned *waited)
 		CUresult r;
 
 		*waited = 0;
-		sent = true;
 		COUNT(timed_out, w->held);
 		if (record_on)
 			record_timer(w->stream, w->ours->generation);
@@ -84,13 +70,12 @@ static bool submit(struct window *w, unsigned arms, unsigned *waited)
 		window_update(w);
 	}
 	pthread_mutex_unlock(&w->lock);
-	return sent;
 }
 
 static void *wayout_main(void *arg)
 {
 	struct window *w = arg;
-	unsigned seen = 0, seen_arms = 0, idle = 0, waited = 0, calm = 0;
+	unsigned seen = 0, seen_arms = 0, idle = 0, waited = 0;
 	uint64_t quiet_since = 0;
 
 	prctl(PR_SET_NAME, "autofuse-out");
@@ -108,8 +93,7 @@ static void *wayout_main(void *arg)
 			__atomic_store_n(&w->wayout_asleep, 0, __ATOMIC_SEQ_CST);
 			idle = 0;
 		}
-		tick(calm);
-		calm += calm < CALM_TICKS * CALM_LOG;
+		tick();
 		arms = __atomic_load_n(&w->arms, __ATOMIC_ACQUIRE);
 		if (!__atomic_load_n(&w->held, __ATOMIC_ACQUIRE)) {
 			idle = arms == seen_arms ? idle + 1 : 0;
@@ -127,7 +111,7 @@ static void *wayout_main(void *arg)
 		if (now - quiet_since >= (uint64_t)process.config.opt.idle_us * 1000 ||
 		    now - __atomic_load_n(&w->held_since, __ATOMIC_ACQUIRE) >=
 			    (uint64_t)process.config.opt.hold_us * 1000)
-			calm = submit(w, arms, &waited) ? 0 : calm;
+			submit(w, arms, &waited);
 	}
 	return NULL;
 }

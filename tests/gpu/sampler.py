@@ -24,7 +24,11 @@ parser.add_argument("--top", type=int, default=30)
 args = parser.parse_args()
 
 paths, samples = {}, []
-for line in open(args.samples):
+try:
+    lines = open(args.samples).read().splitlines()
+except (OSError, UnicodeDecodeError) as e:
+    sys.exit("sampler.py: %s: %s; SAMPLER_OUT names the file when the program is run" % (args.samples, e))
+for line in lines:
     word = line.split()
     if word[0] == "#":
         paths.setdefault(word[2], " ".join(word[3:]))
