@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shim/probe_child.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@
 #include "shim/probe_child_request.h"
 #include "shim/serve_child.h"
 
-enum { REQUEST_MAX = 1 << 20, ANSWER_MAX = 4096 };
+enum { REQUEST_MAX = 1 << 20, ANSWER_MAX = 4096, LOCK_LOOK_MS = 50 };
 
 bool probe_fail(struct probe *p, enum reason why, const char *fmt, ...)
 {
@@ -75,12 +77,27 @@ static char *read_all(int fd)
 	return text;
 }
 
-/* One process at a time probes a key; the others wait and find its record. Returns the lock's file
- * or -1; path is filled for unlock. */
-static int lock_key(const struct probe *p, char *path, size_t size)
+/* Waits for whoever has it, as long as that takes: he has an alarm of his own, and may pause
+ * (probe_child_pace.c). -1, or 0: locked, or -2: the program that asked is gone. */
+static int lock_file(int fd, int program)
+{
+	struct pollfd gone = {program, POLLRDHUP, 0};
+
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		if (poll(&gone, 1, LOCK_LOOK_MS) > 0)
+			return -2;
+	}
+	return 0;
+}
+
+/* One process at a time probes a key; the others wait and find its record. Returns the lock's file,
+ * -1 or -2, as lock_file (program: its socket, or -1); path is filled for unlock. */
+static int lock_key(const struct probe *p, int program, char *path, size_t size)
 {
 	struct stat there, held;
-	int fd = -1;
+	int fd = -1, got;
 
 	if (!cache_dir() || (size_t)snprintf(path, size, "%s/probe-%016llx%016llx", cache_dir(),
 					     (unsigned long long)p->key.hash[0],
@@ -88,8 +105,12 @@ static int lock_key(const struct probe *p, char *path, size_t size)
 		return -1;
 	for (;;) {
 		fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (fd < 0 || flock(fd, LOCK_EX))
+		if (fd < 0 || (got = lock_file(fd, program)) == -1)
 			break;
+		if (got) {
+			close(fd);
+			return got;
+		}
 		/* The file may have been removed by the holder that we waited for. */
 		if (!fstat(fd, &held) && !stat(path, &there) && held.st_ino == there.st_ino)
 			return fd;
@@ -186,12 +207,15 @@ static void prove(struct probe *p, json_t *request, int in, int out)
 	int lock;
 
 	if (probe_request_parse(p, request)) {
-		alarm((unsigned)(p->seconds > 0 ? p->seconds : 60));
 		if (p->passed)
 			probe_pace(in, p->share);
 		cache_open(p->cache, fused_build_id());
-		lock = lock_key(p, path, sizeof(path));
-		if (!known(p)) {
+		alarm(0);
+		lock = lock_key(p, p->passed ? in : -1, path, sizeof(path));
+		alarm((unsigned)(p->seconds > 0 ? p->seconds : 60));
+		if (lock == -2) {
+			probe_fail(p, REASON_NO_VERDICT, "the program is over");
+		} else if (!known(p)) {
 			probe(p);
 			/* A broken machine, or one without a compiler, says nothing about the
 			 * kernels. */

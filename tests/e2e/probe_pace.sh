@@ -92,6 +92,29 @@ AUTOFUSE_LOG=warn AUTOFUSE_PROBE=no learn 5 "$AF_TMP/report" "$app" plain $many
 ok "the program ends early: the next run fuses" bigger "$(field "$AF_TMP/report" launches/fused)" 0
 ok "the program ends early: and leaves the same" same "$("$app" plain $many)" "$(cat "$AF_TMP/learn.out")"
 
+# Another process has the key, and pauses: who waits for it does so for longer than a probe may take; not for a program
+# that is gone.
+AUTOFUSE_LOG=debug AUTOFUSE_PROBE=no AUTOFUSE_CACHE=none LD_PRELOAD=$LIB "$app" plain 100 >/dev/null 2>"$AF_TMP/keys"
+hold() { # SECONDS: in the next program's cache
+	mkdir -p "$AF_TMP/$1"
+	for key in $(sed -n 's/.*verdict key \([0-9a-f]\{32\}\) .*/\1/p' "$AF_TMP/keys" | sort -u); do
+		flock "$AF_TMP/$1/probe-$key" sleep "$2" &
+	done
+}
+hold kept 6
+since=$SECONDS
+begin kept 100 3
+ok "another has the key: found in the end" said "the probe found" 60
+ok "another has the key: waited for" bigger $((SECONDS - since)) 4
+ok "another has the key: that took no time of the probe's" lacks "$(cat "$log")" "took too long"
+end
+hold left 20
+begin left 100 60
+sleep 2
+end
+ok "another has the key: not waited for when the program is gone" said "nobody took the answer" 5
+kill $(jobs -p) 2>/dev/null
+
 # Stuck from the first wait on, and slow in every wait: neither is excused by its pauses.
 if [ "$AF_BACKEND" = soft ]; then
 	export SOFTGPU_SLOW=cuLaunchKernel:1000
