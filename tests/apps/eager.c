@@ -29,7 +29,7 @@
 
 enum { STEPS = 16384, PASSES = 20, SHMEM_PLAIN = 48 << 10, PAUSE_US = 100000, MIX_EACH = 300 };
 
-enum what { LAUNCH, DEVICE, STATE, CURRENT, CAPTURING, SYNCHRONIZE };
+enum what { LAUNCH, DEVICE, STATE, CURRENT, CAPTURING, SYNCHRONIZE, ATTRIBUTE };
 
 /* What the program does, one after the other. */
 struct step {
@@ -95,7 +95,7 @@ static void add_call(const char *name)
 	} row[] = {
 		{"cuCtxGetDevice_v2", DEVICE},        {"cuDevicePrimaryCtxGetState", STATE},
 		{"cuCtxGetCurrent", CURRENT},         {"cuStreamIsCapturing", CAPTURING},
-		{"cuStreamSynchronize", SYNCHRONIZE},
+		{"cuStreamSynchronize", SYNCHRONIZE}, {"cuKernelSetAttribute", ATTRIBUTE},
 	};
 
 	for (unsigned i = 0; i < sizeof(row) / sizeof(row[0]); i++)
@@ -178,6 +178,17 @@ static void litter(struct step *s)
 	}
 }
 
+/* Of the next launch's kernel, as programs do before those that want much shared memory. */
+static CUresult attribute(const struct step *s)
+{
+	for (; s < step + nstep; s++)
+		if (s->what == LAUNCH)
+			return cuFuncSetAttribute(s->function,
+						  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+						  (int)s->launch.shmem);
+	return CUDA_SUCCESS;
+}
+
 static CUresult call(const struct step *s)
 {
 	CUstreamCaptureStatus status;
@@ -200,6 +211,8 @@ static CUresult call(const struct step *s)
 		return cuStreamIsCapturing(NULL, &status);
 	case SYNCHRONIZE:
 		return cuStreamSynchronize(NULL);
+	case ATTRIBUTE:
+		return attribute(s);
 	}
 	return CUDA_ERROR_UNKNOWN;
 }
