@@ -112,13 +112,18 @@ static uint32_t attributes(const struct call *c)
 	return attrs;
 }
 
-/* Copies the parameters as the kernel sees them. False if they cannot be had whole. */
-static bool pack(const struct call *c, const struct kernel *k, uint8_t *out, struct launch *l)
+/* The parameters as the kernel sees them: where the program has them, if there is but one, or
+ * copied. None if they cannot be had whole. */
+static void pack(const struct call *c, const struct kernel *k, uint8_t *out, struct launch *l)
 {
-	if (k->param_bytes > PARAMS_MAX || !params_pack(c->params, c->extra, k, out))
-		return false;
-	l->attrs |= c->params ? 0 : LAUNCH_EXTRA;
-	return true;
+	if (k->param_bytes > PARAMS_MAX)
+		return;
+	if (c->params && k->nparam == 1 && k->param[0].bytes == k->param_bytes)
+		l->params = c->params[0];
+	else if (params_pack(c->params, c->extra, k, out))
+		l->params = out;
+	if (l->params && !c->params)
+		l->attrs |= LAUNCH_EXTRA;
 }
 
 static void record(struct call *c, const struct kernel_rec *rec, struct launch *l)
@@ -255,8 +260,8 @@ static CUresult guarded(struct call *c)
 	memcpy(l.block, c->block, sizeof(l.block));
 	l.shmem = c->shmem;
 	l.attrs = attributes(c);
-	if (rec && (looked_at(rec) || record_on) && pack(c, &rec->k, params, &l))
-		l.params = params;
+	if (rec && (looked_at(rec) || record_on))
+		pack(c, &rec->k, params, &l);
 	l.index = index;
 	l.look = here;
 	if (window_recall(&c->own, &l, &r))

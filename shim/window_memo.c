@@ -150,13 +150,17 @@ static bool send(struct window *w, const struct act *a)
 	return !w->pending;
 }
 
-/* May the step be taken with what is held, as far as that can be said before? */
+/* Is held what was when the step was written? */
+static bool as_then(const struct window *w, const struct step *s)
+{
+	return s->nheld == w->nrun &&
+	       !memcmp(s->place, w->memo->place, s->nheld * sizeof(s->place[0]));
+}
+
+/* May the step be taken now, as far as that can be said before? */
 static bool may(const struct window *w, const struct step *s)
 {
-	const struct memo *m = w->memo;
-
-	if (s->nheld != w->nrun || memcmp(s->place, m->place, s->nheld * sizeof(s->place[0])) ||
-	    (s->begins && !window_may_recall(w, s->begins)))
+	if (s->begins && !window_may_recall(w, s->begins))
 		return false;
 	for (unsigned i = 0; i < s->nact; i++)
 		if (s->act[i].whole &&
@@ -203,7 +207,8 @@ static bool step(struct window *w, struct entry *e, const struct own_launch *own
 	const struct step *s = e->step;
 	struct memo *m = w->memo;
 
-	if (!s || !may(w, s))
+	m->torn = !s || !as_then(w, s);
+	if (m->torn || !may(w, s))
 		return false;
 	for (unsigned i = 0; i < s->nact; i++) {
 		const struct act *a = &s->act[i];
@@ -233,18 +238,21 @@ static struct entry *begins(struct window *w, const struct launch *l)
 
 	if (w->nfree || w->check.arena || seq_held(w->seq) || w->nrun ||
 	    !(e = memo_find(memo_root(m, l->kernel), l)) || !e->step || e->spanned ||
-	    !may(w, e->step))
+	    !as_then(w, e->step) || !may(w, e->step))
 		return NULL;
 	if (e == m->begun) /* round */
 		memo_end(m);
-	if (e->changes != verdict_changes() || (e->waits && !e->rest))
+	if ((e->changes != verdict_changes() || (e->waits && !e->rest)) && memo_time(m)) {
+		m->again = true;
 		return NULL;
-	e->rest -= e->waits;
+	}
+	e->rest -= e->waits && e->rest;
 	memo_end(m);
 	if (seq_open(w->seq) || seq_waiting(w->seq))
 		seq_clear(w->seq);
 	outlook_promise(l->look, 0, false);
 	m->first = e;
+	m->started = l->index;
 	m->count = m->used = m->away = 0;
 	return e;
 }

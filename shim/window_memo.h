@@ -23,6 +23,7 @@ enum {
 	MEMO_PARAMS = 64 << 10, /* bytes of parameters of these: CatArrayBatchedCopy has 3 KiB */
 	MEMO_ACTS = 96,         /* of one step, at most */
 	MEMO_LONG = 8192,       /* launches of a way */
+	MEMO_CUT = 32,          /* so many, and it ends where the planner knows of nothing */
 };
 
 /* A whole group: what was sent for it. */
@@ -85,9 +86,9 @@ struct entry {
 	bool spanned;            /* groups lie across: no way begins with it */
 	bool goes_on;            /* chains were fused in which it was not the last */
 	struct entry *before;    /* NULL: it is the first */
-	/* Of the first on a way: it is left to the planner when verdict_changes() is no more what
-	 * it was, or, as something on it waits for evidence, after `rest` more times; `looks` times
-	 * it was so, and nothing had come of it. */
+	/* Of the first on a way: it is left to the planner, as far as there is time for that, when
+	 * verdict_changes() is no more what it was, or, as something on it waits for evidence,
+	 * after `rest` more times; `looks` times it was so, and nothing had come of it. */
 	bool waits;
 	unsigned rest, looks;
 	uint64_t changes;
@@ -107,8 +108,10 @@ struct memo {
 
 	/* On a way: where, and what is held (as many as the window's nrun). */
 	struct entry *at, *first;
-	bool refused;   /* the launch in hand is the next, and is the planner's all the same */
-	unsigned count; /* launches on it so far */
+	bool refused;     /* the launch in hand is the next, and is the planner's all the same, */
+	bool torn;        /* as its step is for what is not held now, or there is none */
+	unsigned count;   /* launches on it so far */
+	uint64_t started; /* number of the first */
 	struct launch run[MEMO_HELD];
 	uint16_t place[MEMO_HELD];
 	uint8_t params[MEMO_PARAMS]; /* theirs, in that order */
@@ -116,8 +119,13 @@ struct memo {
 
 	/* Writing one, launch by launch: what the planner holds, and the launch in hand. */
 	bool writing, spoilt;
+	unsigned resumed; /* launches that a way had which is written on from where it was left */
 	struct entry *behind, *begun, *in_hand;
 	bool waits;
+	/* A known way was left to the planner, in ns: when that may be again, what this one took up
+	 * to now, and since when it has had the launch in hand. */
+	bool again;
+	uint64_t again_at, took, since;
 	uint64_t changes, from; /* verdict_changes() when it was begun, and its first launch */
 	unsigned written, nheld, nact;
 	struct {
@@ -161,5 +169,7 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v,
 bool memo_check(struct window *w, const struct act *a, const struct launch *own);
 /* What is written ends here. */
 void memo_end(struct memo *m);
+/* May a known way be left to the planner, for all the time that it took for the last one? */
+bool memo_time(const struct memo *m);
 
 #endif

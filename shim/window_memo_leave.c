@@ -7,7 +7,7 @@
 #include "shim/window_chain.h"
 #include "shim/window_memo.h"
 
-enum { LOST_OFTEN = 2 /* times that a way was left at a place; then that is how it is there */ };
+enum { LOST_OFTEN = 8 /* times that a way was left at a place; then that is how it is there */ };
 
 void window_forget_all(struct window *w)
 {
@@ -17,10 +17,11 @@ void window_forget_all(struct window *w)
 	w->memo = NULL;
 }
 
-/* Shows the planner what is held. */
-static void show(struct window *w)
+/* Shows the planner what is held. True: it holds all that and has done nothing else. */
+static bool show(struct window *w)
 {
-	unsigned n = w->nrun;
+	const unsigned n = w->nrun;
+	bool all = true;
 
 	w->nrun = 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -45,7 +46,9 @@ static void show(struct window *w)
 			r = window_submit(w, &one, 1);
 		w->pending = w->pending ? w->pending : r;
 		w->want_check = false;
+		all &= !r && out.act == SEQ_HOLD && !out.nflush && !out.nchain;
 	}
+	return all;
 }
 
 static void leave(struct memo *m)
@@ -54,22 +57,53 @@ static void leave(struct memo *m)
 	m->used = 0;
 }
 
+/* The way is written on from where it was left: the planner holds the n launches held there. */
+static void resume(struct memo *m, unsigned n, struct entry *first, struct entry *at)
+{
+	struct entry *e = at;
+	unsigned place = m->count - 1;
+
+	for (unsigned i = n; i-- > 0;) {
+		for (; place > m->place[i]; place--)
+			e = e->before;
+		m->held[i].index = m->run[i].index;
+		m->held[i].place = m->place[i];
+		m->held[i].entry = e;
+	}
+	m->nheld = n;
+	m->writing = true;
+	m->begun = first;
+	m->behind = at;
+	m->from = m->started;
+	m->written = m->resumed = m->count;
+	m->waits = first->waits;
+	m->changes = first->changes;
+}
+
 void window_stray(struct window *w)
 {
 	struct memo *m = w->memo;
+	const unsigned n = w->nrun;
+	struct entry *first, *at;
+	bool on;
 
 	if (!m || !m->at)
 		return;
-	if (m->refused) { /* it is the next, at a bad time */
-		m->refused = false;
-	} else if (++m->at->lost > LOST_OFTEN) {
-		m->astray = m->skip = true;
-	} else { /* to be written with both branches */
-		m->first->waits = true;
-		m->first->rest = 0;
+	first = m->first;
+	at = m->at;
+	on = !m->refused || m->torn; /* else it is the next, at a bad time */
+	if (on && ++at->lost > LOST_OFTEN) {
+		m->astray = true;
+		m->skip = !m->refused;
+		on = false;
 	}
+	m->refused = false;
+	memo_end(m);
 	leave(m);
-	show(w);
+	if (!show(w))
+		first->waits |= on; /* then it is written once more from its beginning */
+	else if (on)
+		resume(m, n, first, at);
 }
 
 void window_halt(struct window *w)

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -24,7 +25,22 @@ enum {
 	 * comes of it, it is followed ever more often in between, up to 2^8 times. */
 	LOOKS = 16,
 	REST_LOG = 8,
+	TIMES = 64, /* so much longer than the planner took for a known way, it has no other */
+	TIMES_MOST_NS = 1000000000,
 };
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+bool memo_time(const struct memo *m)
+{
+	return now() >= m->again_at;
+}
 
 bool window_on_way(const struct window *w)
 {
@@ -34,15 +50,26 @@ bool window_on_way(const struct window *w)
 void memo_end(struct memo *m)
 {
 	struct entry *e = m->begun;
+	const bool resumed = m->resumed;
+	const uint64_t rest = TIMES * m->took;
 
 	m->in_hand = NULL;
+	if (m->again) {
+		m->again_at = now() + (rest < TIMES_MOST_NS ? rest : TIMES_MOST_NS);
+		m->again = false;
+	}
+	m->took = 0;
 	if (!m->writing)
 		return;
 	m->writing = false;
-	m->written = 0;
+	m->written = m->resumed = 0;
 	m->begun = m->behind = NULL;
 	if (!e)
 		return;
+	if (resumed) { /* the planner did not see all of it */
+		e->waits |= m->waits;
+		return;
+	}
 	e->looks = m->waits && m->changes == e->changes ? e->looks + 1 : 0;
 	e->rest = e->looks < LOOKS              ? 1
 		  : e->looks < LOOKS + REST_LOG ? 1u << (e->looks - LOOKS)
@@ -51,7 +78,8 @@ void memo_end(struct memo *m)
 	e->changes = m->changes;
 }
 
-/* Was there a launch that said the same? What is another each time begins no way. */
+/* Was there a launch that said the same? What is another each time begins no way and goes on none.
+ */
 static bool seen(struct memo *m, const struct launch *l, const struct op *op)
 {
 	uint64_t hash = (uintptr_t)l->kernel ^ (uint64_t)l->grid[0] << 48;
@@ -109,6 +137,11 @@ void window_note(struct window *w, const struct launch *l, const struct op *op)
 		return;
 	skip = m->skip;
 	m->skip = false;
+	m->since = m->again ? now() : 0;
+	if (m->written >= MEMO_CUT && !m->nheld && !seq_open(w->seq))
+		memo_end(m);
+	if (m->resumed && m->written == m->resumed && l->params && !seen(m, l, op))
+		memo_end(m);
 	if (w->check.arena || w->nfree || !l->kernel || m->written == MEMO_LONG)
 		memo_end(m);
 	else if (m->writing || (!skip && begin(w, m, l, op))) {
@@ -270,6 +303,8 @@ void window_noted(struct window *w, const struct launch *l, enum seq_act act, CU
 {
 	struct memo *m = w->memo;
 
+	if (m && m->again && m->since)
+		m->took += now() - m->since;
 	if (!m || !m->in_hand)
 		return;
 	if (w->want_check || w->finish_check)

@@ -106,6 +106,25 @@ static void kernel_beside() /* it touches nothing of the pair's */
 	norm(o, x);
 }
 
+static void prefer_shared(const void *kernel)
+{
+	CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 50));
+}
+
+static void attribute_of_another() /* of a kernel that is never held */
+{
+	add(x, y);
+	prefer_shared((const void *)project);
+	norm(o, x);
+}
+
+static void attribute_of_its_own() /* which the launch before it was to run without */
+{
+	add(x, y);
+	prefer_shared((const void *)accum);
+	norm(o, x);
+}
+
 static void roundtrip()
 {
 	add(x, y);
@@ -225,6 +244,8 @@ static const struct {
 	{"kernel_between", kernel_between},
 	{"kernel_through", kernel_through},
 	{"kernel_beside", kernel_beside},
+	{"attribute_of_another", attribute_of_another},
+	{"attribute_of_its_own", attribute_of_its_own},
 	{"roundtrip", roundtrip},
 	{"norm_in_place", norm_in_place},
 	{"last_row", last_row},

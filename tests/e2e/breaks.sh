@@ -41,12 +41,13 @@ print(p["fused"] + p["checked"] + sum(p["rejected"].values()))
 PY
 	)"
 }
-for mode in pair norm_in_place rows_of_other_length; do
+for mode in pair norm_in_place rows_of_other_length attribute_of_another; do
 	fuses $mode
 done
 refuses memcpy_between add_rmsnorm barrier
 refuses memcpy_onto add_rmsnorm barrier
 refuses roundtrip add_rmsnorm barrier
+refuses attribute_of_its_own add_rmsnorm barrier
 no_group memcpy_through
 AUTOFUSE_GENERATED=0 no_group kernel_through # as a chain it may well be one
 refuses kernel_between add_rmsnorm output-read
