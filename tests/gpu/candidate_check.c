@@ -480,7 +480,7 @@ static void check(const struct pattern *p, enum dtype type)
 		ok = batch(o, n, why, sizeof(why));
 	snprintf(name, sizeof(name), "%s %s: %u candidates as by hand", p->name, dtype_name(type),
 		 all);
-	result(ok && all > t.count / 2, name, why);
+	result(ok && all > t.count / 3, name, why);
 }
 
 static void open_all(void)

@@ -6,13 +6,14 @@
 #   links files       what it finds in its folder: FROM[:TO], from the models and from AF_THIRD
 #   args steady input its arguments; those with which it is deterministic, if not always; standard input
 #   figure unit better   sed pattern whose group is its own speed figure; less or more is better
+#   times             so many times as many pairs of runs as for the others
 #   mask              sed commands that take timings out of its standard output
 #   fuses why         a pattern that it must fuse, or none; then the reason that the report must give
 models=$AF_TMP/models
 summary() { python3 "$AF_TESTS/gpu/third/summary.py" "$@"; }
 
 program() { # NAME: sets all of the above
-	title='' type='' exe='' config='' fuses=none why='' figure='' unit=s better=less mask='' input=''
+	title='' type='' exe='' config='' fuses=none why='' figure='' unit=s better=less times=1 mask='' input=''
 	model=() links=() files=() args=() steady=()
 	# shellcheck source=/dev/null
 	. "$AF_TESTS/gpu/third/$1.sh"
@@ -95,7 +96,7 @@ prepare() {
 timed() { # PAIRS
 	local i
 	[ -e "$dir/runs" ] || return
-	for ((i = 0; i < $1; i++)); do
+	for ((i = 0; i < $1 * times; i++)); do
 		run_program off "off.$i"
 		run_program on "on.$i" AUTOFUSE_REPORT="$dir/report.json"
 	done
