@@ -7,6 +7,7 @@
 #include "matcher/row_build.h"
 #include "matcher/seq.h"
 #include "shim/attributed.h"
+#include "shim/budget.h"
 #include "shim/control.h"
 #include "shim/driver.h"
 #include "shim/finish.h"
@@ -208,7 +209,8 @@ static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 		return dull(rec);
 	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
-	if (!outlook_waits(here, index)) {
+	if (!outlook_waits(here, index) &&
+	    (__atomic_load_n(&window_ways, __ATOMIC_RELAXED) || budget_left())) {
 		if (!rec->k.family)
 			return dull(rec);
 		if (!outlook_pass(here))
@@ -266,6 +268,11 @@ static CUresult guarded(struct call *c)
 	l.look = here;
 	if (window_recall(&c->own, &l, &r))
 		return r;
+	if (looked_at(rec) && !record_on && !report_listing() && !budget_left() &&
+	    window_rest(&c->own)) {
+		COUNT(unlooked, 1);
+		return send(&c->own);
+	}
 	op_opaque(&op);
 	if (looked_at(rec) && l.params) {
 		if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {

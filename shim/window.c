@@ -13,6 +13,7 @@
 
 HOT unsigned window_watch;
 HOT unsigned window_waiting;
+HOT unsigned window_ways;
 HOT unsigned window_captures;
 struct window *window_all[WINDOW_MAX];
 HOT unsigned window_count;
@@ -228,7 +229,7 @@ void window_drop_context(CUcontext ctx)
 void window_forked(void)
 {
 	/* Locks may be held by threads that do not exist here: touch nothing but the switch. */
-	window_watch = window_waiting = 0;
+	window_watch = window_waiting = window_ways = 0;
 	graph_forked();
 	window_activity = NULL;
 	here.last = NULL;

@@ -21,6 +21,8 @@
 extern unsigned window_watch;
 /* How many windows have open matches, dead ones included. */
 extern unsigned window_waiting;
+/* How many know ways (window_memo.c). */
+extern unsigned window_ways;
 
 /* Number of streams being captured in this process; atomic. */
 extern unsigned window_captures;

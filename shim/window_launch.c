@@ -2,6 +2,7 @@
 /* A launch that comes to its window: the planner is asked, and what it says is done. */
 #include "shim/window_launch.h"
 
+#include "shim/budget.h"
 #include "shim/report.h"
 #include "shim/window_chain.h"
 
@@ -106,6 +107,7 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	int thread = kind == STREAM_PER_THREAD ? window_thread() : 0;
 	struct window *w = o ? window_find(o, stream, thread) : NULL;
 	struct seq_out out;
+	uint64_t from, took;
 	CUresult r, f;
 
 	/* Asking a capturing stream for its flags spoils the capture (H200, driver 580); nothing is
@@ -139,9 +141,13 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 	}
 	w->verdict = NULL;
 	w->want_check = w->finish_check = false;
+	from = budget_clock();
 	window_note(w, l, op);
 	seq_launch(w->seq, l, op, &out);
 	r = window_chains(w, &out);
+	took = budget_clock() - from;
+	budget_planned(took);
+	window_note_took(w, took);
 	f = window_submit(w, out.flush, out.nflush);
 	r = r ? r : f;
 	if (!r && (out.nflush || out.nchain))

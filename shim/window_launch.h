@@ -28,4 +28,8 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
  */
 bool window_recall(const struct own_launch *own, const struct launch *l, CUresult *r);
 
+/* The planner had its share of time (budget.h): if nothing is held, it forgets what it knows of on
+ * that stream. True: no stream's window has to see the launch. */
+bool window_rest(const struct own_launch *own);
+
 #endif

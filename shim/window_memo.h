@@ -122,10 +122,10 @@ struct memo {
 	unsigned resumed; /* launches that a way had which is written on from where it was left */
 	struct entry *behind, *begun, *in_hand;
 	bool waits;
-	/* A known way was left to the planner, in ns: when that may be again, what this one took up
-	 * to now, and since when it has had the launch in hand. */
+	/* A known way was left to the planner; by budget_clock(): when that may be again, and what
+	 * this one took up to now. */
 	bool again;
-	uint64_t again_at, took, since;
+	uint64_t again_at, took;
 	uint64_t changes, from; /* verdict_changes() when it was begun, and its first launch */
 	unsigned written, nheld, nact;
 	struct {

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ways are left: what is held by then is the planner's. Declared in window_state.h. */
+/* Ways are left: what is held by then is the planner's. Declared in window_state.h,
+ * window_launch.h. */
 #include <stdlib.h>
 
 #include "matcher/decode.h"
 #include "shim/report.h"
 #include "shim/window_chain.h"
+#include "shim/window_launch.h"
 #include "shim/window_memo.h"
 
 enum { LOST_OFTEN = 8 /* times that a way was left at a place; then that is how it is there */ };
 
 void window_forget_all(struct window *w)
 {
-	if (w->memo)
-		memo_forget(w->memo);
+	if (!w->memo)
+		return;
+	memo_forget(w->memo);
 	free(w->memo);
 	w->memo = NULL;
+	__atomic_sub_fetch(&window_ways, 1, __ATOMIC_RELAXED);
 }
 
 /* Shows the planner what is held. True: it holds all that and has done nothing else. */
@@ -119,4 +123,21 @@ void window_settle(struct window *w)
 	window_halt(w);
 	if (w->memo)
 		memo_end(w->memo);
+}
+
+bool window_rest(const struct own_launch *own)
+{
+	struct window *w = window_here(own->stream, own->ptsz);
+
+	if (w && __atomic_load_n(&w->watched, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&w->lock);
+		if (w->used && !w->pending && !w->nfree && !w->check.arena && !w->nrun &&
+		    !seq_held(w->seq)) {
+			window_settle(w);
+			seq_clear(w->seq);
+			window_update(w);
+		}
+		pthread_mutex_unlock(&w->lock);
+	}
+	return !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE);
 }

@@ -5,12 +5,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "matcher/key.h"
+#include "shim/budget.h"
 #include "shim/process.h"
 #include "shim/record.h"
 #include "shim/times.h"
@@ -26,20 +26,11 @@ enum {
 	LOOKS = 16,
 	REST_LOG = 8,
 	TIMES = 64, /* so much longer than the planner took for a known way, it has no other */
-	TIMES_MOST_NS = 1000000000,
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 bool memo_time(const struct memo *m)
 {
-	return now() >= m->again_at;
+	return budget_clock() >= m->again_at && budget_left();
 }
 
 bool window_on_way(const struct window *w)
@@ -51,11 +42,10 @@ void memo_end(struct memo *m)
 {
 	struct entry *e = m->begun;
 	const bool resumed = m->resumed;
-	const uint64_t rest = TIMES * m->took;
 
 	m->in_hand = NULL;
 	if (m->again) {
-		m->again_at = now() + (rest < TIMES_MOST_NS ? rest : TIMES_MOST_NS);
+		m->again_at = budget_clock() + TIMES * m->took;
 		m->again = false;
 	}
 	m->took = 0;
@@ -133,11 +123,13 @@ void window_note(struct window *w, const struct launch *l, const struct op *op)
 	struct memo *m = w->memo;
 	bool skip;
 
-	if (!m && (!w->fused || !(m = w->memo = calloc(1, sizeof(*m)))))
-		return;
+	if (!m) {
+		if (!w->fused || !(m = w->memo = calloc(1, sizeof(*m))))
+			return;
+		__atomic_add_fetch(&window_ways, 1, __ATOMIC_RELAXED);
+	}
 	skip = m->skip;
 	m->skip = false;
-	m->since = m->again ? now() : 0;
 	if (m->written >= MEMO_CUT && !m->nheld && !seq_open(w->seq))
 		memo_end(m);
 	if (m->resumed && m->written == m->resumed && l->params && !seen(m, l, op))
@@ -299,12 +291,16 @@ static bool keep(struct memo *m, const struct launch *l, enum seq_act act)
 	return true;
 }
 
+void window_note_took(struct window *w, uint64_t ticks)
+{
+	if (w->memo && w->memo->again)
+		w->memo->took += ticks;
+}
+
 void window_noted(struct window *w, const struct launch *l, enum seq_act act, CUresult r)
 {
 	struct memo *m = w->memo;
 
-	if (m && m->again && m->since)
-		m->took += now() - m->since;
 	if (!m || !m->in_hand)
 		return;
 	if (w->want_check || w->finish_check)

@@ -93,6 +93,7 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 void window_note_sent(struct window *w, const struct member *const *m, unsigned n);
 void window_note_checked(struct window *w); /* or is to be: not what is done every time */
 void window_note_refused(struct window *w, const struct group *g, enum reason why);
+void window_note_took(struct window *w, uint64_t ticks); /* that the planner took for it */
 void window_noted(struct window *w, const struct launch *l, enum seq_act act, CUresult r);
 /* Is a way being followed or written? The window has to see all launches and calls then. */
 bool window_on_way(const struct window *w);

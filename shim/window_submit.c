@@ -5,6 +5,7 @@
 #include "config/log.h"
 #include "matcher/dead.h"
 #include "matcher/key.h"
+#include "shim/budget.h"
 #include "shim/kernels.h"
 #include "shim/process.h"
 #include "shim/report.h"
@@ -160,6 +161,7 @@ bool window_send_fused(struct window *w, struct verdict *v, const struct standin
 		check_first_use(w->ours, w->stream, v);
 	COUNT(removed, v->nmember);
 	COUNT(substitute, s->n);
+	budget_saved(v->nmember - (s->n < v->nmember ? s->n : v->nmember));
 	return true;
 }
 

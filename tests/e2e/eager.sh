@@ -79,10 +79,10 @@ unset EAGER_MIX
 export AUTOFUSE_LIVE_CHECKS=0 AUTOFUSE_CACHE=$AF_TMP/steps
 steps() { EAGER_IDLE=1 AUTOFUSE_REPORT=$AF_TMP/report shim "$app" tests/data/hf_llama1b_bf16_decode.jsonl.gz 0 600 2000; }
 count() { field "$AF_TMP/report" "$1"; }
-for ((i = 0; i < 12; i++)); do
+for ((i = 0; i < 16; i++)); do
 	steps >/dev/null 2>"$AF_TMP/err"
 	probes_over
-	[ "$(count patterns/add_rmsnorm/fused)" -gt 20000 ] && break
+	[ "$(count patterns/add_rmsnorm/fused)" -gt 35000 ] && break
 done
 sed 's/^/# /' "$AF_TMP/err"
 groups=0

@@ -9,7 +9,7 @@ AUTOFUSE_COMMAND=$AF_BUILD/autofuse
 APPS=$AF_BUILD/apps
 export AUTOFUSE_CACHE=$AF_TMP/cache
 # Evidence as fast as it comes; tests of the pace set their own.
-export AUTOFUSE_PROBE_SHARE=100
+export AUTOFUSE_PROBE_SHARE=100 AUTOFUSE_PLAN_SHARE=100
 n=0 bad=0
 
 # Where a real libcudart.so.13 is, for programs built with the shared runtime.
