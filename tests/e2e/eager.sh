@@ -92,4 +92,14 @@ done
 ok "decode steps: nearly all groups are remembered" bigger "$(count held/remembered)" $((groups * 95 / 100))
 ok "and one launch in a hundred is looked at, at most" bigger $(($(count launches/program) / 100)) "$(count held/decoded)"
 ok "what is held completes, again" bigger "$(count held/completed)" $(($(count held/held) * 85 / 100))
+
+# Where nothing ever comes of it (live checks do not end, as the kernels do nothing), looking costs next to nothing.
+unset AUTOFUSE_LIVE_CHECKS
+ns() { # PERCENT
+	EAGER_IDLE=1 AUTOFUSE_PLAN_SHARE=$1 AUTOFUSE_CACHE=$AF_TMP/share$1 shim "$app" tests/data/hf_llama1b_bf16_decode.jsonl.gz 0 600 800 2>&1 >/dev/null |
+		sed -n 's/.*; \([0-9]*\) ns a launch/\1/p'
+}
+all=$(ns 100)
+some=$(ns 1)
+ok "the planner keeps to its share: $some ns a launch, $all without one" bigger $((${all:-0} / 3)) "${some:-999999}"
 finish
