@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program in the making; shared by row_build.c and row_op*.c. */
+/* A program in the making; shared by row_build.c, row_emit.c, row_settle.c and row_op*.c. */
 #ifndef AF_MATCHER_ROW_EMIT_H
 #define AF_MATCHER_ROW_EMIT_H
 
@@ -37,6 +37,10 @@ uint8_t emit_cast(struct emit *e, enum dtype t, uint8_t a);
 uint8_t emit_read(struct emit *e, const struct operand *o);
 void emit_write(struct emit *e, const struct operand *o, uint8_t value);
 void emit_fail(struct emit *e, enum reason why);
+
+/* All is emitted: what later stores overwrite is not stored, or only where it is left
+ * (row_settle.c). */
+void row_settle(struct row *r);
 
 /* Says e->op (row_op.c). */
 void emit_op(struct emit *e);
