@@ -71,7 +71,7 @@ include tools/rules.mk
 $(O)/gen/driver_api.def: tools/gen_driver_api.py $(CUDA_INC)/cuda.h
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)$(PYTHON) tools/gen_driver_api.py $(CC) $(CUDA_INC) > $@
+	$(Q)$(PYTHON) tools/gen_driver_api.py $(CUDA_INC) $(CC) > $@
 
 $(O)/obj/%.o: %.c | $(O)/gen/driver_api.def
 	$(call say,CC,$@)

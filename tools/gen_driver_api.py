@@ -12,7 +12,7 @@ stream   position of the CUstream argument from 0, -1 if there is none
 params   parameter list with names p0, p1, ...
 args     (p0, p1, ...)
 
-Usage: gen_driver_api.py CC CUDA_INCLUDE_DIR. Source: cuda.h and cudaProfiler.h declare the functions
+Usage: gen_driver_api.py CUDA_INCLUDE_DIR CC... Source: cuda.h and cudaProfiler.h declare the functions
 under -D__CUDA_API_VERSION_INTERNAL; cuda*Typedefs.h hold one PFN_<base>_v<since>[_ptds|_ptsz] for
 each. The n-th oldest PFN of a base and flavour belongs to its n-th oldest export.
 """
@@ -24,7 +24,7 @@ import sys
 
 def preprocess(cc, include, headers):
     text = "".join("#include <%s>\n" % h for h in headers)
-    cmd = [cc, "-E", "-P", "-D__CUDA_API_VERSION_INTERNAL", "-I" + include, "-x", "c", "-"]
+    cmd = [*cc, "-E", "-P", "-D__CUDA_API_VERSION_INTERNAL", "-I" + include, "-x", "c", "-"]
     return " ".join(subprocess.run(cmd, input=text, capture_output=True, text=True, check=True).stdout.split())
 
 
@@ -50,7 +50,7 @@ def number_params(params):
 
 
 def main():
-    cc, include = sys.argv[1:3]
+    include, *cc = sys.argv[1:]
     decls = preprocess(cc, include, ["cuda.h", "cudaProfiler.h"])
     types = preprocess(cc, include, ["cudaTypedefs.h", "cudaProfilerTypedefs.h"])
     exports, pfns = collections.defaultdict(list), collections.defaultdict(list)
