@@ -7,11 +7,13 @@
 enum {
 	US = 2500,          /* ticks; between 2 and 3 GHz are usual */
 	MOST = 10000 * US,  /* there is never more; to begin with, there is that */
+	ENOUGH = 1000 * US, /* once it is used up: for groups that are met once to be met whole */
 	LAUNCH = 3 * US,    /* of the program's and the driver's time */
 	ONE_MOST = 50 * US, /* more than that, and the thread did not run */
 };
 
 static HOT int64_t left = MOST;
+static HOT bool gone;      /* used up, and not enough again yet */
 static HOT uint64_t since; /* when it was last added to for the time that went by; 0: never */
 
 static void add(int64_t ticks)
@@ -34,9 +36,11 @@ void budget_saved(unsigned launches)
 bool budget_left(void)
 {
 	const int64_t share = process.config.opt.plan_share;
+	const bool was = __atomic_load_n(&gone, __ATOMIC_RELAXED);
 	uint64_t now, then;
+	bool is;
 
-	if (__atomic_load_n(&left, __ATOMIC_RELAXED) > 0 || share >= 100)
+	if ((!was && __atomic_load_n(&left, __ATOMIC_RELAXED) > 0) || share >= 100)
 		return true;
 	now = budget_clock();
 	then = __atomic_exchange_n(&since, now, __ATOMIC_RELAXED);
@@ -44,5 +48,8 @@ bool budget_left(void)
 		add((now - then < (uint64_t)MOST * 100 ? (int64_t)(now - then)
 						       : (int64_t)MOST * 100) *
 		    share / 100);
-	return __atomic_load_n(&left, __ATOMIC_RELAXED) > 0;
+	is = __atomic_load_n(&left, __ATOMIC_RELAXED) < (was ? ENOUGH : 1);
+	if (is != was)
+		__atomic_store_n(&gone, is, __ATOMIC_RELAXED);
+	return !is;
 }

@@ -2,8 +2,8 @@
 /*
  * The host time that the planner may take of the program's threads: a little to begin with, then
  * plan_share percent of the time, and what the launches would have taken that fusing saved. When
- * that is used up, launches are passed over until there is some again. Shared and racy: times are
- * those of the time stamp counter, and rough.
+ * that is used up, launches are passed over until there is a millisecond of it again. Shared and
+ * racy: times are those of the time stamp counter, and rough.
  */
 #ifndef AF_SHIM_BUDGET_H
 #define AF_SHIM_BUDGET_H

@@ -67,9 +67,14 @@ static void test_saved(void **arg)
 	assert_true(budget_left());
 	spend(11);
 	assert_false(budget_left());
-	budget_saved(1); /* three microseconds more than a tick */
-	budget_saved(1000);
+	budget_saved(500); /* three microseconds each: there is half a millisecond, */
+	assert_false(budget_left());
+	budget_saved(300); /* and 1.4 */
 	assert_true(budget_left());
+	spend(1);
+	assert_true(budget_left());
+	spend(1);
+	assert_false(budget_left());
 }
 
 /* A thread that did not run took no time. */
