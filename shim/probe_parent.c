@@ -103,11 +103,12 @@ static bool paced(void)
 	return process.config.opt.probe_share < 100;
 }
 
-/* Until the child is killed, its sleeping (probe_child_pace.c) counted in. */
+/* Until the child is killed: its sleeping (probe_child_pace.c) is counted in, and that it waits for
+ * another process's probe of the same kernels. */
 static int patience(void)
 {
 	const struct options *o = &process.config.opt;
-	long s = o->probe_seconds + GRACE_SECONDS;
+	long s = 2L * o->probe_seconds + GRACE_SECONDS;
 
 	if (paced())
 		s = s < SECONDS_MOST ? s * 100 / (o->probe_share > 0 ? o->probe_share : 1) : s;
