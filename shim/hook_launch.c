@@ -181,6 +181,12 @@ static bool concerns(const struct kernel_rec *rec)
 	return mine & (__atomic_load_n(&window_waiting, __ATOMIC_ACQUIRE) ? ops.member : ops.begin);
 }
 
+/* Is every launch to be looked at, for a recording or a report that lists each group? */
+static bool all_looked_at(void)
+{
+	return record_on || report_listing();
+}
+
 /*
  * Nothing has come of the last launches that began like this one (their groups never completed, or
  * are refused for good), or nothing can, as a capture is under way: only some are still looked at.
@@ -195,7 +201,7 @@ static bool dull(struct kernel_rec *rec)
 
 	if (captures ? n <= CAPTURED_LOOK : n < after || n % DULL_PERIOD < DULL_LOOK)
 		return false;
-	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+	if (all_looked_at() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
 	if (!captures) /* those are the graph's business */
 		COUNT(unlooked, 1);
@@ -207,7 +213,7 @@ static bool passed_over(struct kernel_rec *rec, uint32_t here, uint64_t index)
 {
 	if (__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE))
 		return dull(rec);
-	if (record_on || report_listing() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
+	if (all_looked_at() || __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE))
 		return false;
 	if (!outlook_waits(here, index) &&
 	    (__atomic_load_n(&window_ways, __ATOMIC_RELAXED) || budget_left())) {
@@ -268,8 +274,7 @@ static CUresult guarded(struct call *c)
 	l.look = here;
 	if (window_recall(&c->own, &l, &r))
 		return r;
-	if (looked_at(rec) && !record_on && !report_listing() && !budget_left() &&
-	    window_rest(&c->own)) {
+	if (looked_at(rec) && !all_looked_at() && !budget_left() && window_rest(&c->own)) {
 		COUNT(unlooked, 1);
 		return send(&c->own);
 	}

@@ -104,10 +104,12 @@ void window_stray(struct window *w)
 	m->refused = false;
 	memo_end(m);
 	leave(m);
-	if (!show(w))
-		first->waits |= on; /* then it is written once more from its beginning */
-	else if (on)
+	if (show(w) && on) {
 		resume(m, n, first, at);
+	} else if (on) { /* to be written once more from its beginning */
+		first->waits = true;
+		first->rest = 0;
+	}
 }
 
 void window_halt(struct window *w)

@@ -74,7 +74,7 @@ ok "few launches: both chains, and four stores less" same "2 4" "$(first groups)
 
 # What the cache holds lets expect checks: there is memory for them in each context from its start, and it ends with it.
 taken=
-for _ in 1 2 3 4; do # on a real GPU others may take memory meanwhile
+for _ in $([ "$AF_BACKEND" = soft ] && echo 1 || echo 1 2 3 4); do # on a real GPU others may take memory meanwhile
 	last=$(AUTOFUSE_CONFIG=$AF_TESTS/apps/chain.ini shim "$AF_BUILD/tests/preload/rounds")
 	[ "${taken:-$last}" -lt "${last:-0}" ] || taken=$last
 	[ "${taken:-4096}" -ge 4096 ] || break

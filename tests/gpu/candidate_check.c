@@ -447,13 +447,14 @@ static void check(const struct pattern *p, enum dtype type)
 	unsigned n = 0, all = 0;
 	bool ok = true;
 
-	for (unsigned i = 0; ok && i < t.count; i++) {
+	/* Many may be the same, or have no generated form: then more are drawn. */
+	for (unsigned i = 0; ok && (i < t.count || (i < 2 * t.count && all <= t.count / 2)); i++) {
 		bool twice = false;
 		struct group g;
 		enum reason no;
 
 		lay_out(&o[n], p, type);
-		draw(&o[n], i);
+		draw(&o[n], i % t.count);
 		place(&g, &o[n], 1 << 20); /* arenas are aligned like that */
 		no = candidate_form(&g, &o[n].c, &o[n].form);
 		if ((no == REASON_NONE) == left_out(p, &o[n].c)) {
@@ -480,7 +481,7 @@ static void check(const struct pattern *p, enum dtype type)
 		ok = batch(o, n, why, sizeof(why));
 	snprintf(name, sizeof(name), "%s %s: %u candidates as by hand", p->name, dtype_name(type),
 		 all);
-	result(ok && all > t.count / 3, name, why);
+	result(ok && all > t.count / 2, name, why);
 }
 
 static void open_all(void)
