@@ -40,6 +40,14 @@ ok "every reason is in the README, in its words" missing README.md matcher/reaso
 ok "every command is in autofuse(1)" missing docs/man/autofuse.1 tools/commands.def COMMAND
 ok "each reason has something to do about it" awk -F'|' '/^\| `[a-z-]+` \|/ && NF == 5 && length($4) < 10 {print "# " $0; bad = 1} END {exit bad}' docs/READ_A_REPORT.md
 
+if [ "$AF_BACKEND" = soft ]; then
+	last() { grep -E '^ *with it, run [0-9]+ \(cached\)' | sed -E 's/run [0-9]+/run N/'; }
+	ok "make demo ends as the README says" same "$(last <README.md)" \
+		"$(env -u AUTOFUSE_PROBE_SHARE -u AUTOFUSE_PLAN_SHARE tests/demo "$AF_BUILD" 2>&1 | last)"
+else
+	skip "make demo ends as the README says" "the README has the software GPU's"
+fi
+
 links() {
 	local file target bad=0
 	for file in docs/*.md; do
