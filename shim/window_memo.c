@@ -243,6 +243,7 @@ static struct entry *begins(struct window *w, const struct launch *l)
 	if (e == m->begun) /* round */
 		memo_end(m);
 	if ((e->changes != verdict_changes() || (e->waits && !e->rest)) && memo_time(m)) {
+		memo_leave(m); /* else that one would be written on with what comes now */
 		m->again = true;
 		return NULL;
 	}

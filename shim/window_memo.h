@@ -169,6 +169,8 @@ bool memo_earlier(struct memo *m, const struct group *g, struct verdict *v,
 bool memo_check(struct window *w, const struct act *a, const struct launch *own);
 /* What is written ends here. */
 void memo_end(struct memo *m);
+/* No way is followed any more. What is held is left to the caller. */
+void memo_leave(struct memo *m);
 /* May a known way be left to the planner, for all the time that it took for the last one? */
 bool memo_time(const struct memo *m);
 

@@ -55,7 +55,7 @@ static bool show(struct window *w)
 	return all;
 }
 
-static void leave(struct memo *m)
+void memo_leave(struct memo *m)
 {
 	m->at = m->first = NULL;
 	m->used = 0;
@@ -103,7 +103,7 @@ void window_stray(struct window *w)
 	}
 	m->refused = false;
 	memo_end(m);
-	leave(m);
+	memo_leave(m);
 	if (show(w) && on) {
 		resume(m, n, first, at);
 	} else if (on) { /* to be written once more from its beginning */
@@ -116,7 +116,7 @@ void window_halt(struct window *w)
 {
 	if (!w->memo || !w->memo->at)
 		return;
-	leave(w->memo);
+	memo_leave(w->memo);
 	show(w);
 }
 

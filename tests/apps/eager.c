@@ -9,7 +9,7 @@
  * usage: eager RECORDING FIRST END [PASSES [WARM]]     launches FIRST to END-1 of the recording
  * EAGER_IDLE=1: after these the kernels do nothing. EAGER_MIX=SEED: passes are cut short, leave out
  * launches and wait for the GPU, by numbers drawn from the seed. EAGER_COLD=1: before each launch
- * the caches forget, as they do while Python runs.
+ * the caches forget, as they do while Python runs. EAGER_THINK=NS: and so long it runs.
  * Prints a hash of what was written; on stderr ns of the calling thread per launch, of the passes
  * after the first WARM.
  */
@@ -52,6 +52,7 @@ static void die(const char *what)
 
 static uint64_t seed = 88172645463325252u, mix;
 static bool cold;
+static uint64_t think; /* ns before each launch */
 
 static uint64_t draw_from(uint64_t *s)
 {
@@ -256,11 +257,22 @@ __attribute__((noinline)) static void forget(void)
 	at = (at + SOME) % ALL;
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 __attribute__((noinline)) static void run(void)
 {
 	for (unsigned i = 0, end = nstep; i < end; i++) {
 		if (cold && step[i].what == LAUNCH)
 			forget();
+		if (think && step[i].what == LAUNCH)
+			for (uint64_t start = now(); now() - start < think;)
+				;
 		CUresult r = mixed(i, &end) ? CUDA_SUCCESS : call(&step[i]);
 
 		if (!r)
@@ -278,14 +290,6 @@ __attribute__((noinline)) void steady(void)
 	run();
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int main(int argc, char **argv)
 {
 	const unsigned passes = argc > 4 ? (unsigned)atoi(argv[4]) : PASSES,
@@ -298,6 +302,8 @@ int main(int argc, char **argv)
 	if (argc < 4 || cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx))
 		die("usage: eager RECORDING FIRST END [PASSES [WARM]]");
 	cold = getenv("EAGER_COLD") != NULL;
+	if (getenv("EAGER_THINK"))
+		think = strtoull(getenv("EAGER_THINK"), NULL, 0);
 	if (getenv("EAGER_MIX"))
 		mix = strtoull(getenv("EAGER_MIX"), NULL, 0);
 	read_steps(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));

@@ -93,8 +93,31 @@ ok "decode steps: nearly all groups are remembered" bigger "$(count held/remembe
 ok "and one launch in a hundred is looked at, at most" bigger $(($(count launches/program) / 100)) "$(count held/decoded)"
 ok "what is held completes, again" bigger "$(count held/completed)" $(($(count held/held) * 85 / 100))
 
-# Where nothing ever comes of it (live checks do not end, as the kernels do nothing), looking costs next to nothing.
+# Switched off and on: what waits for evidence is looked at again in a small part of the time all the same, also where one
+# way ends and the next is to be looked at.
 unset AUTOFUSE_LIVE_CHECKS
+export AUTOFUSE_CACHE=$AF_TMP/small
+small() { AUTOFUSE_REPORT=$AF_TMP/report shim "$app" tests/data/hf_llama4_bf16_decode.jsonl.gz 0 "$@" 2>"$AF_TMP/err" >/dev/null; }
+for ((i = 0; i < 3; i++)); do
+	small 456 40
+	probes_over
+done
+sed 's/^/# /' "$AF_TMP/err"
+echo on >"$switch"
+(while :; do
+	sleep 0.3
+	echo off >"$switch"
+	sleep 0.3
+	echo on >"$switch"
+done) &
+switching=$!
+AUTOFUSE_PLAN_SHARE=1 AUTOFUSE_LIVE_CHECKS=0 AUTOFUSE_CONTROL=$switch EAGER_IDLE=1 EAGER_THINK=21000 small 912 400 16
+kill $switching
+sed 's/^/# /' "$AF_TMP/err"
+ok "switched off and on: groups are remembered" bigger "$(count held/remembered)" 4000
+ok "and one launch in 17 is looked at, at most ($(count held/decoded))" bigger $(($(count launches/program) / 17)) "$(count held/decoded)"
+
+# Where nothing ever comes of it (live checks do not end, as the kernels do nothing), looking costs next to nothing.
 ns() { # PERCENT
 	EAGER_IDLE=1 AUTOFUSE_PLAN_SHARE=$1 AUTOFUSE_CACHE=$AF_TMP/share$1 shim "$app" tests/data/hf_llama1b_bf16_decode.jsonl.gz 0 600 800 2>&1 >/dev/null |
 		sed -n 's/.*; \([0-9]*\) ns a launch/\1/p'

@@ -3,7 +3,7 @@
 
 usage: llama_decode.py 1b|8b|1b4|small BATCH graph|eager|prefill|compiled [STEPS]
 Prints a hash of logits and cache on stdout, the median time of a step on stderr. With AF_SWITCH=FILE (the library's
-AUTOFUSE_CONTROL) fusion is off in every other 12 of the steps. `ratio R`: the median of the ratios between neighbours;
+AUTOFUSE_CONTROL) fusion is off in every other 12 of the steps, or as many as take a quarter of a second. `ratio R`: the median of the ratios between neighbours;
 `at 10%, 25%, 50%`: between all steps' times there, since hosts that are slow now and then are slow in both.
 With AF_BLOCKS=FILE as well, when these steps were ("on|off START END STEPS", seconds of CLOCK_MONOTONIC), for sampler.py.
 """
@@ -51,22 +51,23 @@ def timed(fn, before=lambda: None):
         ms = some(steps, fn, before)
         return statistics.median(ms[len(ms) // 5:])
     on, off, ratio, when = [], [], [], []
-    for block in range(max(4, steps // 24)):
+    each = max(12, int(250 / statistics.median(some(5, fn, before))))
+    for block in range(max(4, steps // (2 * each))):
         for ms, state in ((on, True), (off, False)):
             switch(state)
             some(3, fn, before)
             start = time.monotonic()
-            ms.extend(some(12, fn, before))
-            when.append("%s %.6f %.6f 12\n" % ("on" if state else "off", start, time.monotonic()))
-        if block > 1:  # the first ones pay for what is found out about launches
-            ratio.append(statistics.median(on[-12:]) / statistics.median(off[-12:]))
-    on, off = on[24:], off[24:]
+            ms.extend(some(each, fn, before))
+            when.append("%s %.6f %.6f %d\n" % ("on" if state else "off", start, time.monotonic(), each))
+        ratio.append(statistics.median(on[-each:]) / statistics.median(off[-each:]))
+    # The first ones pay for what is found out about launches.
+    first, on, off, ratio = ratio[:2], on[2 * each:], off[2 * each:], ratio[2:]
     if "AF_BLOCKS" in os.environ:
         with open(os.environ["AF_BLOCKS"], "w") as f:
             f.writelines(when[4:])
     parts = [sorted(on)[len(on) * q // 100] / sorted(off)[len(off) * q // 100] for q in (10, 25, 50)]
-    print("switched off %.4f ms, on %.4f ms, blocks %s: ratio %.3f, at 10%%, 25%%, 50%% %.3f %.3f %.3f" % (
-        statistics.median(off), statistics.median(on), " ".join("%.3f" % r for r in ratio),
+    print("switched off %.4f ms, on %.4f ms, first blocks of %d steps %s, then %s: ratio %.3f, at 10%%, 25%%, 50%% %.3f %.3f %.3f" % (
+        statistics.median(off), statistics.median(on), each, *[" ".join("%.3f" % r for r in some) for some in (first, ratio)],
         statistics.median(ratio), *parts), file=sys.stderr)
     switch(True)
     return statistics.median(on)
