@@ -83,7 +83,6 @@ struct entry {
 	uint64_t hash[2];        /* XXH3-128 of the launch, as far as it matters */
 	struct step *step;       /* NULL: none is known */
 	unsigned lost;           /* times that something unknown came behind it */
-	bool spanned;            /* groups lie across: no way begins with it */
 	bool goes_on;            /* chains were fused in which it was not the last */
 	struct entry *before;    /* NULL: it is the first */
 	/* Of the first on a way: it is left to the planner, as far as there is time for that, when

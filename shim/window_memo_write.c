@@ -97,16 +97,12 @@ static bool begin(struct window *w, struct memo *m, const struct launch *l, cons
 	    process.config.opt.verify == VERIFY_ALWAYS || !window_holding(w))
 		return false;
 	e = memo_find(memo_root(m, l->kernel), l);
-	if (e && e->spanned) {
-		m->astray = true; /* behind it, then */
-		return false;
-	}
 	if (!e && seq_open(w->seq) && !m->astray && ++m->away < AWAY)
 		return false;
 	if (m->fresh > FRESH && ++m->starts % FRESH_EACH)
 		return false;
 	if (!seen(m, l, op)) {
-		m->astray = true; /* likewise */
+		m->astray = true; /* behind it, then */
 		return false;
 	}
 	m->writing = true;
@@ -158,19 +154,6 @@ void window_note_checked(struct window *w)
 
 	if (m && m->writing)
 		m->waits = m->spoilt = true;
-}
-
-/* Does the group lie across the beginning of the way? Nobody may begin there. */
-static bool spans(struct memo *m, const struct group *g)
-{
-	struct entry *e = m->begun ? m->begun : m->in_hand;
-
-	if (g->member[0]->launch.index >= m->from)
-		return false;
-	m->spoilt = true;
-	if (e)
-		e->spanned = true;
-	return true;
 }
 
 static struct act *next_act(struct memo *m)
@@ -232,7 +215,8 @@ void window_note_refused(struct window *w, const struct group *g, enum reason wh
 	if (!m || !m->writing)
 		return;
 	m->waits |= why == REASON_NO_VERDICT || why == REASON_UNPREDICTED;
-	if (spans(m, g) || !m->in_hand || !(a = next_act(m)))
+	/* Of one that began before the way nothing was held: there is nothing to do about it. */
+	if (g->member[0]->launch.index < m->from || !m->in_hand || !(a = next_act(m)))
 		return;
 	a->refused = true;
 	a->pattern = (uint8_t)pattern_id(g->pattern);
@@ -247,7 +231,7 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 	struct step *first;
 	struct act *a;
 
-	if (!m || !m->writing || w->cut || spans(m, g) || (g->row && memo_earlier(m, g, v, s)) ||
+	if (!m || !m->writing || w->cut || (g->row && memo_earlier(m, g, v, s)) ||
 	    !m->in_hand || !(a = next_act(m)))
 		return;
 	for (unsigned i = 0; i < n; i++)

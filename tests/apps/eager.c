@@ -96,7 +96,8 @@ static void add_call(const char *name)
 	} row[] = {
 		{"cuCtxGetDevice_v2", DEVICE},        {"cuDevicePrimaryCtxGetState", STATE},
 		{"cuCtxGetCurrent", CURRENT},         {"cuStreamIsCapturing", CAPTURING},
-		{"cuStreamSynchronize", SYNCHRONIZE}, {"cuKernelSetAttribute", ATTRIBUTE},
+		{"cuStreamSynchronize", SYNCHRONIZE}, {"cuCtxSynchronize_v2", SYNCHRONIZE},
+		{"cuKernelSetAttribute", ATTRIBUTE},
 	};
 
 	for (unsigned i = 0; i < sizeof(row) / sizeof(row[0]); i++)
