@@ -237,8 +237,8 @@ static struct entry *begins(struct window *w, const struct launch *l)
 	struct entry *e;
 
 	if (w->nfree || w->check.arena || seq_held(w->seq) || w->nrun ||
-	    !(e = memo_find(memo_root(m, l->kernel), l)) || !e->step ||
-	    !as_then(w, e->step) || !may(w, e->step))
+	    !(e = memo_find(memo_root(m, l->kernel), l)) || !e->step || !as_then(w, e->step) ||
+	    !may(w, e->step))
 		return NULL;
 	if (e == m->begun) /* round */
 		memo_end(m);

@@ -231,8 +231,8 @@ void window_note_fused(struct window *w, const struct group *g, struct verdict *
 	struct step *first;
 	struct act *a;
 
-	if (!m || !m->writing || w->cut || (g->row && memo_earlier(m, g, v, s)) ||
-	    !m->in_hand || !(a = next_act(m)))
+	if (!m || !m->writing || w->cut || (g->row && memo_earlier(m, g, v, s)) || !m->in_hand ||
+	    !(a = next_act(m)))
 		return;
 	for (unsigned i = 0; i < n; i++)
 		if (!memo_take(m, a, g->member[i]) && i + 1 < n)

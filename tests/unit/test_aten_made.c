@@ -28,6 +28,10 @@
 	"_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_49_GLOBAL__N__d2ba64fb_16_"       \
 	"TensorCompare_cu_71e06f4e19launch_clamp_scalarERNS_18TensorIteratorBaseEN3c106Scalar"     \
 	"ES6_NS0_6detail11ClampLimitsEENKUlvE_clEvENKUlvE5_clEvEUlfE_St5arrayIPcLm2EEEEviT0_T1_"
+#define ISNEGINF                                                                                   \
+	"_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_49_GLOBAL__N__d2ba64fb_16_"       \
+	"TensorCompare_cu_71e06f4e20isneginf_kernel_implERNS_18TensorIteratorBaseEENKUlvE_"        \
+	"clEvENKUlvE0_clEvEUlfE_St5arrayIPcLm2EEEEviT0_T1_"
 #define MEAN                                                                                       \
 	"_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIffffEEjfLi4ELi4E"      \
 	"EEEEvT1_"
@@ -140,7 +144,8 @@ static void test_lambdas(void **arg)
 {
 	static const struct param plain[] = {{0, 4}, {8, 8}, {16, 16}, {0, 0}},
 				  number[] = {{0, 4}, {8, 16}, {24, 16}, {0, 0}},
-				  clamp[] = {{0, 4}, {8, 24}, {32, 16}, {0, 0}};
+				  clamp[] = {{0, 4}, {8, 24}, {32, 16}, {0, 0}},
+				  none[] = {{0, 4}, {4, 1}, {8, 16}, {0, 0}};
 	static const struct {
 		const char *lambda;
 		const struct param *p;
@@ -172,6 +177,11 @@ static void test_lambdas(void **arg)
 	expect("relu out=f32[100] in0=f32[100]");
 	putf(12, 6);
 	expect("touch out=f32[100] in0=f32[100]");
+	make(ISNEGINF, none, 0x8d, 1, 128); /* as a T5 launches it */
+	put32(0, 100);
+	put64(8, 0x10000);
+	put64(16, 0x20000);
+	expect("touch out=bool[100] in0=f32[100]");
 }
 
 /* Dimension d of a closure with n tensors: its size, and a stride in bytes for each. */
