@@ -242,9 +242,13 @@ static struct entry *begins(struct window *w, const struct launch *l)
 		return NULL;
 	if (e == m->begun) /* round */
 		memo_end(m);
+	/* The planner may be looking at a group that this way begins within. */
+	if (m->again && seq_open(w->seq) && m->past++ < MEMO_PAST)
+		return NULL;
 	if ((e->changes != verdict_changes() || (e->waits && !e->rest)) && memo_time(m)) {
 		memo_leave(m); /* else that one would be written on with what comes now */
 		m->again = true;
+		m->past = 0;
 		return NULL;
 	}
 	e->rest -= e->waits && e->rest;

@@ -24,6 +24,7 @@ enum {
 	MEMO_ACTS = 96,         /* of one step, at most */
 	MEMO_LONG = 8192,       /* launches of a way */
 	MEMO_CUT = 32,          /* so many, and it ends where the planner knows of nothing */
+	MEMO_PAST = 16,         /* beginnings of others that one looked at again goes past */
 };
 
 /* A whole group: what was sent for it. */
@@ -124,6 +125,7 @@ struct memo {
 	/* A known way was left to the planner; by budget_clock(): when that may be again, and what
 	 * this one took up to now. */
 	bool again;
+	unsigned past; /* of these, beginnings of others that it went past */
 	uint64_t again_at, took;
 	uint64_t changes, from; /* verdict_changes() when it was begun, and its first launch */
 	unsigned written, nheld, nact;
