@@ -15,6 +15,9 @@
  *                 over     as across, and x is c
  *                 drift    as plain, twice, with a store to another place each time before both
  *                 swap     t = x * s; u = the halves of t, the other way round; x = x - u
+ *                 apart    as plain, then v = silu(f); a store to another place each time; 16
+ *                          steps that no probe has seen and have nothing to do with each other;
+ *                          y = v * up
  *   --n N         elements of each buffer (100,003)
  *   --repeat N    iterations (40)
  *   --pause US    microseconds between iterations, during which no call is made (0)
@@ -41,7 +44,7 @@
 		}                                                                                  \
 	} while (0)
 
-enum { BLOCK = 128, BUFFERS = 8, COLS = 64, SHIFT = 1000 };
+enum { BLOCK = 128, BUFFERS = 8, COLS = 64, SHIFT = 1000, FEW = 16 };
 
 struct options {
 	int n = 100003, repeat = 40, pause = 0, between = 0, threads = 1;
@@ -51,7 +54,7 @@ struct options {
 
 struct work {
 	int *at[BUFFERS]; /* a b s c t u x, and one for strangers */
-	float *f, *v;
+	float *f, *v, *up, *y;
 	__nv_bfloat16 *h;
 	cudaStream_t stream;
 	uint64_t sum;
@@ -89,8 +92,12 @@ static void setup(const struct options &o, struct work *w)
 	}
 	CHECK(cudaMalloc(&w->f, (size_t)o.n * sizeof(float)));
 	CHECK(cudaMalloc(&w->v, (size_t)o.n * sizeof(float)));
+	CHECK(cudaMalloc(&w->up, (size_t)o.n * sizeof(float)));
+	CHECK(cudaMalloc(&w->y, (size_t)o.n * sizeof(float)));
 	CHECK(cudaMalloc(&w->h, (size_t)o.n * sizeof(*w->h)));
 	CHECK(cudaMemcpy(w->f, numbers.data(), numbers.size() * sizeof(float),
+			 cudaMemcpyHostToDevice));
+	CHECK(cudaMemcpy(w->up, numbers.data(), numbers.size() * sizeof(float),
 			 cudaMemcpyHostToDevice));
 	CHECK(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
 }
@@ -113,15 +120,31 @@ static void across(const struct options &o, struct work *w)
 	links_stranger<<<1, 32, 0, w->stream>>>(p[STRANGER]);
 }
 
-/* Nowhere has it been before, nor will it be soon. */
+/* Where no store has been before, nor will be soon. */
+static int *once(const struct options &o, struct work *w, int i)
+{
+	return w->at[STRANGER] + 4 + i * FEW % (o.n - 2 * FEW);
+}
+
 static void elsewhere(const struct options &o, struct work *w, int i)
 {
-	enum { FEW = 16 };
+	links_stranger<<<1, 32, 0, w->stream>>>(w->at[STRANGER]);
+	links_add<<<1, BLOCK, 0, w->stream>>>(once(o, w, i), w->at[B], w->at[C], FEW);
+	links_stranger<<<1, 32, 0, w->stream>>>(w->at[STRANGER]);
+}
 
-	links_stranger<<<1, 32, 0, w->stream>>>(w->at[STRANGER]);
-	links_add<<<1, BLOCK, 0, w->stream>>>(w->at[STRANGER] + 4 + i * FEW % (o.n - 2 * FEW),
-					      w->at[B], w->at[C], FEW);
-	links_stranger<<<1, 32, 0, w->stream>>>(w->at[STRANGER]);
+/* A pair that is refused for what lies between its members, of which the first comes only once. */
+static void pair(const struct options &o, struct work *w, int i)
+{
+	const int grid = (o.n + BLOCK - 1) / BLOCK;
+	int **p = w->at;
+
+	links_silu<<<grid, BLOCK, 0, w->stream>>>(w->v, w->f, o.n);
+	links_sub<<<1, BLOCK, 0, w->stream>>>(once(o, w, i), p[B], p[C], FEW);
+	for (int k = 0; k < FEW; k++)
+		links_sub<<<1, BLOCK, 0, w->stream>>>(p[U] + k * FEW, p[B] + k, p[C] + k, FEW);
+	links_gate<<<grid, BLOCK, 0, w->stream>>>(w->y, w->v, w->up, o.n);
+	CHECK(cudaGetLastError());
 }
 
 static void iteration(const struct options &o, struct work *w, int i)
@@ -183,6 +206,8 @@ static void iteration(const struct options &o, struct work *w, int i)
 			links_add<<<grid, BLOCK, 0, w->stream>>>(p[A], p[X], p[B], o.n);
 	}
 	CHECK(cudaGetLastError());
+	if (is(o, "apart"))
+		pair(o, w, i);
 	if (is(o, "free")) {
 		CHECK(cudaFreeAsync(t, w->stream));
 		CHECK(cudaFreeAsync(u, w->stream));
@@ -205,6 +230,8 @@ static void run(const struct options *o, struct work *w)
 	w->sum = UINT64_C(14695981039346656037);
 	for (int k = 0; k < BUFFERS; k++)
 		add_to(&w->sum, w->at[k], bytes);
+	if (is(*o, "apart"))
+		add_to(&w->sum, w->y, bytes);
 	if (is(*o, "types") || is(*o, "fill")) {
 		add_to(&w->sum, w->v, bytes);
 		add_to(&w->sum, w->h, (size_t)o->n * sizeof(*w->h));
@@ -215,7 +242,7 @@ static void usage()
 {
 	fprintf(stderr,
 		"usage: links [--mode plain|inplace|rows|types|fill|free|lie|alone|grow|across|over|"
-		"drift|swap]\n             [--n N] [--repeat N] [--pause US] [--between US] [--wait] "
+		"drift|swap|apart]\n             [--n N] [--repeat N] [--pause US] [--between US] [--wait] "
 		"[--threads N]\n");
 	exit(2);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps that can be computed in one way only: whole numbers, signs, conversions. */
+/* Steps that can be computed in one way only: whole numbers, signs, conversions. But for silu. */
 #ifndef LINKS_KERNELS_CUH
 #define LINKS_KERNELS_CUH
 
@@ -58,6 +58,18 @@ __global__ void links_swap(int *out, const int *back, const int *front, int n)
 {
 	if (place() < 2 * n)
 		out[place()] = place() < n ? back[place()] : front[place() - n];
+}
+
+__global__ void links_silu(float *out, const float *x, int n)
+{
+	if (place() < n)
+		out[place()] = x[place()] / (1.0f + expf(-x[place()]));
+}
+
+__global__ void links_gate(float *out, const float *a, const float *b, int n)
+{
+	if (place() < n)
+		out[place()] = a[place()] * b[place()];
 }
 
 /* Nobody knows what this does. */

@@ -104,14 +104,14 @@ for ((i = 0; i < 3; i++)); do
 done
 sed 's/^/# /' "$AF_TMP/err"
 echo on >"$switch"
-(while :; do
+(while kill -0 $$ 2>/dev/null; do
 	sleep 0.3
 	echo off >"$switch"
 	sleep 0.3
 	echo on >"$switch"
 done) &
 switching=$!
-AUTOFUSE_PLAN_SHARE=1 AUTOFUSE_LIVE_CHECKS=0 AUTOFUSE_CONTROL=$switch EAGER_IDLE=1 EAGER_THINK=21000 small 912 400 16
+AUTOFUSE_PLAN_SHARE=1 AUTOFUSE_LIVE_CHECKS=0 AUTOFUSE_CONTROL=$switch EAGER_IDLE=1 EAGER_THINK=21000 small 912 600 16
 kill $switching
 sed 's/^/# /' "$AF_TMP/err"
 ok "switched off and on: groups are remembered" bigger "$(count held/remembered)" 4000

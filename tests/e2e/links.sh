@@ -34,6 +34,13 @@ ok "and not decoded" bigger 2200 "$(field "$report" held/decoded)"
 run --mode drift --repeat 2000 --n 20003
 ok "the same where the program never waits: same memory" same "$plain" "$got"
 ok "the same where the program never waits: remembered" bigger "$(field "$report" held/remembered)" 1500
+# Within a group that is refused each time: what begins in it is found again, too.
+run --mode apart "${cold[@]}" --repeat 300
+run --mode apart --repeat 600 --pause 1000 --wait --n 20003
+ok "a pair refused each time: same memory" same "$plain" "$got"
+ok "a pair refused each time: the chain beside it is fused" bigger "$(chains fused)" 500
+ok "a pair refused each time: the reason" bigger "$(field "$report" patterns/silu_mul/rejected/unproven-kernel)" 0
+ok "a pair refused each time: its launches are not decoded" bigger 3000 "$(field "$report" held/decoded)"
 run --mode alone "${warm[@]}"
 ok "alone: same memory, nothing fused" same "$plain 0" "$got $(chains fused)"
 

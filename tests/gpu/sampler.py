@@ -2,8 +2,8 @@
 """What tests/gpu/sampler.c wrote, as a table: ms of the main thread per step, object by object, and the library's functions.
 
 usage: sampler.py SAMPLES [--blocks FILE | --steps N] [--functions OBJECT] [--top N]
-BLOCKS has lines "on|off START END STEPS" (seconds of CLOCK_MONOTONIC), as AF_BLOCKS has llama_decode.py write them: what lies
-in none is left out. Without them all is one column, per step if their number is told.
+BLOCKS has lines "on|off START END STEPS ..." (seconds of CLOCK_MONOTONIC), as AF_BLOCKS has llama_decode.py write them:
+what lies in none is left out. Without them all is one column, per step if their number is told.
 """
 import argparse
 import bisect

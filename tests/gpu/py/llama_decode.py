@@ -3,9 +3,10 @@
 
 usage: llama_decode.py 1b|8b|1b4|small BATCH graph|eager|prefill|compiled [STEPS]
 Prints a hash of logits and cache on stdout, the median time of a step on stderr. With AF_SWITCH=FILE (the library's
-AUTOFUSE_CONTROL) fusion is off in every other 12 of the steps, or as many as take a quarter of a second. `ratio R`: the median of the ratios between neighbours;
-`at 10%, 25%, 50%`: between all steps' times there, since hosts that are slow now and then are slow in both.
-With AF_BLOCKS=FILE as well, when these steps were ("on|off START END STEPS", seconds of CLOCK_MONOTONIC), for sampler.py.
+AUTOFUSE_CONTROL) fusion is off in every other 12 of the steps, or as many as take a quarter of a second. `ratio R`: the
+median of the ratios between neighbours; `at 10%, 25%, 50%`: between all steps' times there, since hosts that are slow now
+and then are slow in both. With AF_BLOCKS=FILE as well, when these steps were and how long each took ("on|off START END
+STEPS MS...", seconds of CLOCK_MONOTONIC), for sampler.py and for whoever looks for a rhythm.
 """
 import hashlib
 import os
@@ -58,7 +59,8 @@ def timed(fn, before=lambda: None):
             some(3, fn, before)
             start = time.monotonic()
             ms.extend(some(each, fn, before))
-            when.append("%s %.6f %.6f %d\n" % ("on" if state else "off", start, time.monotonic(), each))
+            when.append("%s %.6f %.6f %d %s\n" % ("on" if state else "off", start, time.monotonic(), each,
+                                                  " ".join("%.3f" % x for x in ms[-each:])))
         ratio.append(statistics.median(on[-each:]) / statistics.median(off[-each:]))
     # The first ones pay for what is found out about launches.
     first, on, off, ratio = ratio[:2], on[2 * each:], off[2 * each:], ratio[2:]
