@@ -50,6 +50,8 @@ void chains_free(struct seq *s)
 		chains_begin(s);
 	while (s->chains && s->chains->n)
 		chain_remove(s, 0);
+	if (s->chains)
+		chain_known_free(s->chains);
 	free(s->chains);
 	s->chains = NULL;
 }

@@ -81,7 +81,6 @@ bool chain_report(struct seq *s, struct row *r, struct seq_member *const *member
 	enum reason why;
 
 	group_of(&g, member, n);
-	row_canon(r);
 	g.row = r;
 	g.rows = row_rows(r);
 	g.cols = r->cols;
@@ -132,6 +131,28 @@ static bool last_apart(struct seq *s, struct chain *c, struct seq_member *const 
 	return true;
 }
 
+/* The canonical program of the longest that goes of n members, which becomes n. False: none does.
+ */
+static bool row_of(struct seq *s, struct chain *c, unsigned from, unsigned *n)
+{
+	const bool whole = !from && c->good == c->n;
+
+	if (whole && chain_recall(s->chains, c->member, c->n, &c->row))
+		return true;
+	while (*n > 1 && !(whole && c->said == c->n) &&
+	       chain_build(&c->row, &c->traffic, &c->member[from], *n, true))
+		--*n;
+	if (!from && *n < c->n)
+		report_overlap(s, c, *n);
+	*n -= *n > 1 && last_apart(s, c, &c->member[from], *n);
+	if (*n < 2)
+		return false;
+	row_canon(&c->row);
+	if (whole && *n == c->n)
+		chain_know(s->chains, c->member, *n, &c->row);
+	return true;
+}
+
 void chain_end(struct seq *s, unsigned i)
 {
 	struct chain *c = &s->chains->chain[i];
@@ -143,18 +164,12 @@ void chain_end(struct seq *s, unsigned i)
 	}
 	/* There is room for a group of each chain; for more of one only if it is not needed. */
 	while (from + 1 < c->n && (!from || s->chains->nended + s->chains->n + 1 < CHAINS_ENDED)) {
-		const bool known = !from && c->good == c->n && c->said == c->n;
 		unsigned n = c->n - from;
 
-		/* The longest that goes. */
-		while (n > 1 && !known &&
-		       chain_build(&c->row, &c->traffic, &c->member[from], n, true))
-			n--;
-		if (!from && n < c->n)
-			report_overlap(s, c, n);
-		n -= n > 1 && last_apart(s, c, &c->member[from], n);
+		if (!row_of(s, c, from, &n))
+			break;
 		/* What is not fused goes out behind all groups, so nothing after it may be one. */
-		if (n < 2 || !chain_report(s, &c->row, &c->member[from], n, c->holding))
+		if (!chain_report(s, &c->row, &c->member[from], n, c->holding))
 			break;
 		from += n;
 	}

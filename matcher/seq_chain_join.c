@@ -74,16 +74,16 @@ bool chain_join(struct seq *s, struct chain *a, struct chain *b, struct seq_memb
 	const struct launch *first = &a->member[0]->m.launch, *l = &m->m.launch;
 	struct seq_member *all[GROUP_MAX_MEMBERS];
 	const unsigned n = together(a, b, m, all);
-	enum reason why;
-	uint64_t traffic;
+	struct outcome is;
+	bool made;
 
 	if (!n || !may_join(s, a, m) || (b && !may_join(s, b, m)) || ends_before(a, m) ||
 	    (b && ends_before(b, m)) || first->priority != l->priority ||
 	    first->device != l->device || (b && b->member[0]->m.launch.priority != l->priority) ||
-	    !chain_in_order(s, all, n) ||
-	    ((why = chain_build(&s->chains->row, &traffic, all, n, false)) &&
-	     why != REASON_OVERLAP) ||
-	    traffic >= apart)
+	    !chain_in_order(s, all, n))
+		return false;
+	made = chain_outcome(s->chains, all, n, &is);
+	if ((is.why && is.why != REASON_OVERLAP) || is.traffic >= apart)
 		return false;
 	if (b && a->holding != b->holding) {
 		chain_hold(a, false);
@@ -91,14 +91,16 @@ bool chain_join(struct seq *s, struct chain *a, struct chain *b, struct seq_memb
 	}
 	memcpy(a->member, all, n * sizeof(all[0]));
 	a->n = n;
-	a->traffic = traffic;
-	a->good = why ? (b ? 0 : a->good) : n;
-	a->said = n;
+	a->traffic = is.traffic;
+	a->good = is.why ? (b ? 0 : a->good) : n;
+	a->said = made ? n : 0;
 	if (b) {
 		b->n = b->good = b->said = 0;
 		b->holding = false;
 	}
-	row_copy(&a->row, &s->chains->row);
+	if (made)
+		row_copy(&a->row, &s->chains->row);
+	a->row.cols = is.cols;
 	return true;
 }
 

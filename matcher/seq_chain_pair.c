@@ -34,8 +34,10 @@ void chains_pair(struct seq *s)
 			n++;
 		}
 		if (n > 1 && c->nended < CHAINS_ENDED && chain_in_order(s, m, n) &&
-		    !chain_build(&c->row, &traffic, m, n, false) && traffic <= SIBLINGS_BYTES)
+		    !chain_build(&c->row, &traffic, m, n, false) && traffic <= SIBLINGS_BYTES) {
+			row_canon(&c->row);
 			chain_report(s, &c->row, m, n, true);
+		}
 		for (unsigned i = 0; i < c->nlone; i++) {
 			bool used = false;
 

@@ -14,7 +14,7 @@ enum {
 struct chain {
 	struct seq_member *member[GROUP_MAX_MEMBERS];
 	unsigned n;
-	struct row row;   /* of the first `said` of its members: mostly all */
+	struct row row;   /* of the first `said` of its members: all, or 0 and there is only cols */
 	uint64_t traffic; /* bytes that it moves */
 	unsigned said;
 	unsigned good; /* the first so many can be fused as they are */
@@ -31,6 +31,7 @@ struct ended {
 struct chains {
 	unsigned n, nended, nlone;
 	bool pairing;                         /* chains that end now are looked at for siblings */
+	struct known *known;                  /* NULL: nothing was joined yet */
 	struct chain chain[SEQ_CHAINS];       /* oldest first */
 	struct seq_member *lone[CHAINS_LONE]; /* ended alone in this call */
 	struct row row;                       /* of what is tried */
@@ -52,6 +53,24 @@ void chain_remove(struct seq *s, unsigned i);
  */
 enum reason chain_build(struct row *r, uint64_t *traffic, struct seq_member *const *member,
 			unsigned n, bool late);
+/*
+ * What was worked out before (seq_chain_known.c). What chain_build says of the members, not late;
+ * true: it had to be asked, and the program is c->row.
+ */
+struct outcome {
+	enum reason why;
+	uint64_t traffic;
+	int64_t cols;
+};
+bool chain_outcome(struct chains *c, struct seq_member *const *member, unsigned n,
+		   struct outcome *to);
+/* The canonical program of the members of a chain that ended, kept and found again (false: it is
+ * not there). */
+void chain_know(struct chains *c, struct seq_member *const *member, unsigned n, struct row *r);
+bool chain_recall(const struct chains *c, struct seq_member *const *member, unsigned n,
+		  struct row *r);
+void chain_known_free(struct chains *c);
+
 /* What the op moves by itself. */
 uint64_t chain_traffic_of(const struct op *op);
 /* Is each of them surely behind the one before? */
@@ -81,7 +100,7 @@ int chains_join_newest(struct seq *s, struct seq_member *m);
  * hope of one that overwrites what is in the way; they may make groups of their own.
  */
 void chain_end(struct seq *s, unsigned i);
-/* These members are a group. Is it fused? */
+/* These members are a group, of that canonical program. Is it fused? */
 bool chain_report(struct seq *s, struct row *r, struct seq_member *const *member, unsigned n,
 		  bool held);
 /* Launches that nothing connects, and that ended together: one does the work of those that are

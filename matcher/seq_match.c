@@ -47,6 +47,7 @@ struct seq_member *member_new(struct seq *s, const struct launch *l, const struc
 		memcpy(m->params, l->params, bytes);
 	op_copy(&m->m.op, op);
 	reach_of(&m->reach, op);
+	m->summed = false;
 	m->refs = 1;
 	m->wanted = 0;
 	return m;

@@ -29,6 +29,8 @@ struct seq_member {
 	uint32_t room;   /* bytes at params */
 	uint16_t refs;   /* matches it is in, plus one for each of: held, handed out, in hand */
 	uint16_t wanted; /* matches that are alive, held throughout, and have it as a member */
+	bool summed;     /* there is a */
+	uint64_t sum[2]; /* hash of what chains come to depends on (seq_chain_known.c) */
 	struct seq_member *next; /* free list */
 };
 
