@@ -46,8 +46,9 @@ template <bool FTZ> struct t_f32 {
 	AF_FN T MUL(T a, T b) { return A::mul(a, b); }
 	AF_FN T FMA(T a, T b, T c) { return A::fma(a, b, c); }
 	AF_FN T NEG1(T a) { return __uint_as_float(__float_as_uint(a) ^ 0x80000000u); }
-	AF_FN T NEG(T a) { return z(NEG1(a)); }
-	AF_FN T ABS(T a) { return z(__uint_as_float(__float_as_uint(a) & 0x7fffffffu)); }
+	/* As the compiler has them: an addition that changes the sign of what it takes. */
+	AF_FN T NEG(T a) { return A::add(-a, -0.0f); }
+	AF_FN T ABS(T a) { return A::add(fabsf(a), -0.0f); }
 	AF_FN T nan() { return __uint_as_float(0x7fffffffu); }
 #if AF_SOFTGPU
 	AF_FN T MIN(T a, T b)
@@ -183,8 +184,8 @@ struct t_f64 {
 	AF_FN T SUB(T a, T b) { return __dsub_rn(a, b); }
 	AF_FN T MUL(T a, T b) { return __dmul_rn(a, b); }
 	AF_FN T FMA(T a, T b, T c) { return __fma_rn(a, b, c); }
-	AF_FN T NEG(T a) { return __longlong_as_double(__double_as_longlong(a) ^ (1ll << 63)); }
-	AF_FN T ABS(T a) { return __longlong_as_double(__double_as_longlong(a) & ~(1ll << 63)); }
+	AF_FN T NEG(T a) { return __dadd_rn(-a, -0.0); }
+	AF_FN T ABS(T a) { return __dadd_rn(fabs(a), -0.0); }
 	AF_FN bool negative(T a) { return __double_as_longlong(a) < 0; }
 	AF_FN T nan() { return __longlong_as_double(0x7fffffffffffffffll); }
 	AF_FN T MIN(T a, T b)
@@ -318,15 +319,33 @@ typedef t_small<bf16> t_bf16;
 typedef t_small<e4m3> t_e4m3;
 typedef t_small<e5m2> t_e5m2;
 
-/* Towards zero, saturating, NaN gives 0. */
-template <class I> __device__ __forceinline__ I whole(double v)
+/* By way of 32 bits, or of 64 where there are as many or no sign (as c10::convert does): the low bits. */
+#if AF_SOFTGPU
+template <class W> W saturated(double v, W of_nan)
 {
-	const double lo = (double)t_int<I>::lowest(), hi = (double)t_int<I>::highest();
+	const double lo = (double)t_int<W>::lowest(), hi = (double)t_int<W>::highest();
 
 	if (v != v)
-		return 0;
-	return v <= lo ? t_int<I>::lowest() : v >= hi ? t_int<I>::highest() : (I)v;
+		return of_nan;
+	return v <= lo ? t_int<W>::lowest() : v >= hi ? t_int<W>::highest() : (W)v;
 }
+#define AF_WHOLE(from, wide, narrow)                                                               \
+	template <class I> I whole(from v)                                                         \
+	{                                                                                          \
+		return sizeof(I) == 8 || (I)-1 > (I)0                                              \
+			       ? (I)saturated<int64_t>(v, t_i64::lowest())                         \
+			       : (I)saturated<int32_t>(v, sizeof(v) == 8 ? t_i32::lowest() : 0);   \
+	}
+#else
+#define AF_WHOLE(from, wide, narrow)                                                               \
+	template <class I> __device__ __forceinline__ I whole(from v)                              \
+	{                                                                                          \
+		return sizeof(I) == 8 || (I)-1 > (I)0 ? (I)wide(v) : (I)narrow(v);                 \
+	}
+#endif
+AF_WHOLE(float, __float2ll_rz, __float2int_rz)
+AF_WHOLE(double, __double2ll_rz, __double2int_rz)
+#undef AF_WHOLE
 /* To float in such a way that rounding once more, to fewer bits, is rounding once: a number that
  * is not exact gets an odd last bit. */
 __device__ __forceinline__ float odd(double v)
@@ -372,15 +391,15 @@ template <class TO, class FROM, bool FTZ> struct cast;
 	AF_CAST(t_bool, t_##name, name::load(a) != 0.0f)                                           \
 	AF_CAST(t_##name, t_bool, name::round(a ? 1.0f : 0.0f))                                    \
 	AF_CAST_INTO(i32, name) AF_CAST_INTO(i16, name) AF_CAST_INTO(i8, name) AF_CAST_INTO(u8, name) \
-	AF_CAST(t_i64, t_##name, whole<int64_t>((double)name::load(a)))
+	AF_CAST(t_i64, t_##name, whole<int64_t>(name::load(a)))
 #define AF_CAST_INTO(i, name)                                                                      \
-	AF_CAST(t_##i, t_##name, whole<typename t_##i::T>((double)name::load(a)))                  \
+	AF_CAST(t_##i, t_##name, whole<typename t_##i::T>(name::load(a)))                          \
 	AF_CAST(t_##name, t_##i, name::round(odd((double)solid(a))))
 #define AF_CAST_SMALLS(to, from) AF_CAST(t_##to, t_##from, to::round(from::load(a)))
 #define AF_CAST_INT(i)                                                                             \
 	AF_CAST(t_f32<false>, t_##i, (float)solid(a))                                                     \
 	AF_CAST(t_f64, t_##i, (double)solid(a))                                                           \
-	AF_CAST(t_##i, t_f32<false>, whole<typename t_##i::T>((double)t_f32<FTZ>::z(a)))           \
+	AF_CAST(t_##i, t_f32<false>, whole<typename t_##i::T>(t_f32<FTZ>::z(a)))                   \
 	AF_CAST(t_##i, t_f64, whole<typename t_##i::T>(a))                                         \
 	AF_CAST(t_bool, t_##i, a != 0)                                                             \
 	AF_CAST(t_##i, t_bool, (typename t_##i::T)(a != 0))                                        \

@@ -139,6 +139,7 @@ struct aten_function {
 	uint16_t bytes;      /* size of the functor */
 	uint8_t alternative; /* another size that it can have, or 0 */
 	uint8_t align;
+	uint8_t limits; /* ATEN_CLAMP: what is read ends here */
 };
 
 /* Zeroes and fills *f by the functor's name. */

@@ -64,7 +64,7 @@ enum reason aten_function_apply(const struct aten_function *f, const uint8_t *fu
 		op->scalar[0] = 3;
 		break;
 	case ATEN_CLAMP:
-		for (uint32_t i = 0; i < f->bytes - 12u; i++)
+		for (uint32_t i = 0; i < f->limits; i++)
 			if (functor[i])
 				op->code = OP_touch;
 		break;
@@ -86,7 +86,7 @@ void aten_function_blank(const struct aten_function *f, uint32_t offset, uint32_
 	if (!f->exact || op->code == OP_touch)
 		return;
 	if (f->choose == ATEN_CLAMP)
-		at = f->bytes - 12u; /* all zero, as apply saw */
+		at = f->limits; /* all zero, as apply saw */
 	for (unsigned i = 0; i < f->nscalar; i++) {
 		aten_blank(op, offset + at, f->scalar[i].at - at);
 		at = f->scalar[i].at + dtype_bytes((enum dtype)f->scalar[i].dtype);

@@ -138,7 +138,8 @@ static bool of_lambda(struct aten_part p, struct aten_function *f)
 		/* Which kind of clamp, and two limits; in what order does not matter for relu. */
 		f->choose = ATEN_CLAMP;
 		f->align = (uint8_t)dtype_bytes(aten_math(in[0]));
-		set_bytes(f, aten_align(4, f->align) + 2 * f->align, true);
+		f->limits = (uint8_t)(aten_align(4, f->align) + 2 * f->align);
+		set_bytes(f, f->limits, true);
 		return true;
 	}
 	if (l->captured == CAPTURED_FIRST) {

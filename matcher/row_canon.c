@@ -107,7 +107,7 @@ static void prune(struct row *r, bool live[ROW_MAX_STMTS])
 					s->at = (uint8_t)k;
 					break;
 				}
-		if (s->code == ROW_CAST && r->stmt[s->arg[0]].type == s->type)
+		if (s->code == ROW_CAST && s->type != DT_bool && r->stmt[s->arg[0]].type == s->type)
 			same[i] = s->arg[0];
 		for (unsigned k = 0; k < i && same[i] == i; k++)
 			if (same[k] == k && same_stmt(&r->stmt[k], s))

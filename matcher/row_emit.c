@@ -2,6 +2,7 @@
 /* Statements are added to a program, operands to what it knows of memory. */
 #include "matcher/row_emit.h"
 
+#include <math.h>
 #include <string.h>
 
 void emit_fail(struct emit *e, enum reason why)
@@ -28,9 +29,7 @@ static bool flushes(const struct emit *e, const struct row_stmt *s)
 	case ROW_SHIFT:
 	case ROW_PAIR:
 	case ROW_CAT:
-	case ROW_ABS:
-	case ROW_NEG:
-		return false; /* a sign is changed in its bits */
+		return false;
 	case ROW_CAST:
 		return (from == DT_f32 && !is_small(s->type)) ||
 		       (s->type == DT_f32 && from == DT_f64);
@@ -128,6 +127,8 @@ uint8_t emit_number(struct emit *e, enum dtype t, double v)
 	uint64_t bits = 0;
 	float f = (float)v;
 
+	if (is_small(t) && isnan(v)) /* the host's NaN, which no conversion gives */
+		emit_fail(e, REASON_SHAPE);
 	if (is_small(t))
 		return emit_cast(e, t, emit_number(e, DT_f32, v));
 	if (t == DT_f32)

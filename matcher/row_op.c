@@ -59,13 +59,18 @@ bool row_op_known(const struct op *op)
 	}
 }
 
+/* A bool as the kernels read it, which is any byte but 0 for true; what others made is 0 or 1. */
 uint8_t emit_raw(struct emit *e, enum role role)
 {
 	const struct operand *o = op_operand(e->op, role);
+	uint8_t v;
 
 	if (!o)
 		emit_fail(e, REASON_SHAPE);
-	return e->why ? 0 : emit_read(e, o);
+	v = e->why ? 0 : emit_read(e, o);
+	if (!e->why && o->dtype == DT_bool && e->r->stmt[v].code == ROW_LOAD)
+		v = emit1(e, ROW_CAST, DT_bool, v);
+	return v;
 }
 
 /* An operand in the type that the op computes in; the number that stands for it where it is not

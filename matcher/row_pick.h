@@ -75,4 +75,8 @@ bool row_order_aten(int64_t rows, int64_t cols, struct row_order *o);
  */
 bool row_pick_known(const struct op *op, const struct launch *l, struct row_pick *p);
 
+/* Are PyTorch's kernels those of a release whose order of additions is known, 2.11 (measured) or a
+ * later one? Before 2.10 it was another under the same names and parameters. */
+extern bool row_pick_torch;
+
 #endif

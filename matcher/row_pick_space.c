@@ -54,7 +54,6 @@ void row_pick_space(const struct op *op, uint16_t v[PICK_FIELDS])
 		break;
 	case OP_neg:
 	case OP_abs:
-		v[PICK_FIELD_ftz] = 1;
 		v[PICK_FIELD_sign] = narrow(op) ? two : 1;
 		break;
 	case OP_copy:

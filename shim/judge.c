@@ -2,6 +2,7 @@
 #include "shim/judge.h"
 
 #include "fused/gen.h"
+#include "matcher/row_pick.h"
 #include "shim/generated.h"
 #include "shim/kernels.h"
 #include "shim/outlook.h"
@@ -86,7 +87,11 @@ static void begin(const struct group *g, const struct ours *o, struct verdict *v
 			verdict_planned(v, g);
 		else if (v->family) /* nor will it be known: there is nothing to search */
 			verdict_reject(v, REASON_NO_KERNEL,
-				       "an operation of it has more than one arithmetic", false);
+				       row_pick_torch
+					       ? "an operation of it has more than one arithmetic"
+					       : "an operation of it has more than one arithmetic, "
+						 "or is a sum of a PyTorch before 2.11 or unknown",
+				       false);
 	} else if (process.config.opt.probe) {
 		verdict_probe(v, g, o);
 		/* Should the probe agree, its kernel is what the planner thinks it is: compiled

@@ -8,6 +8,7 @@
 #include "config/hash.h"
 #include "matcher/decode.h"
 #include "shim/hot.h"
+#include "shim/torch.h"
 
 enum {
 	CACHE_SLOTS = 512, /* power of two; a decode step of PyTorch's launches about 70 kernels */
@@ -127,6 +128,8 @@ static struct record *make(CUfunction f, bool kernel)
 	if (s.owner)
 		r->pub.image = images_of(s.owner, &r->library);
 	decode_kernel(&r->pub.k);
+	if (r->pub.k.family)
+		torch_seen();
 	return r;
 }
 

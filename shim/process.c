@@ -16,6 +16,7 @@
 #include "shim/record.h"
 #include "shim/report.h"
 #include "shim/route.h"
+#include "shim/torch.h"
 #include "shim/window.h"
 
 HOT struct process process;
@@ -106,6 +107,7 @@ static void start(void)
 		route_keep();
 		sig_compile(&process.config);
 		decode_families = process.config.opt.families != FAMILIES_NO;
+		torch_start(process.config.opt.torch);
 		pattern_switches(&process.config, process.pattern_on);
 		pthread_atfork(NULL, NULL, forked);
 		report_start();

@@ -7,6 +7,8 @@
 app=$APPS/eager
 trace=tests/data/hf_llama_bf16.jsonl.gz
 export AUTOFUSE_NVRTC=$AF_BUILD/softgpu AUTOFUSE_FAMILIES=yes
+# No PyTorch is in that process that would say which one it is.
+export AUTOFUSE_TORCH=2.11
 passes=60
 # RoPE of q and k, attention, residual add and RMSNorm
 run() { "$@" "$app" "$trace" 284 307 $passes 2>"$AF_TMP/err"; }
@@ -25,6 +27,19 @@ for ((i = 0; i < 8; i++)); do
 done
 sed 's/^/# /' "$AF_TMP/err"
 ok "the same bytes in every run, from the first on" same same "$bytes"
+
+# Before 2.11 sums were added up in another order, and nothing in launches tells. What is beside the library does.
+mkdir -p "$AF_TMP/torch/lib"
+gcc -shared -o "$AF_TMP/torch/lib/libtorch_cuda.so" -x c /dev/null
+of() { # VERSION.PY'S LINE: what becomes of the norms
+	echo "$1" >"$AF_TMP/torch/version.py"
+	AUTOFUSE_TORCH= AUTOFUSE_VERIFY=off AUTOFUSE_REPORT=$AF_TMP/report LD_LIBRARY_PATH=$AF_TMP/torch/lib:$LD_LIBRARY_PATH \
+		shim env LD_PRELOAD="$LIB libtorch_cuda.so" "$app" "$trace" 284 307 30 >/dev/null 2>"$AF_TMP/err"
+	echo "$(($(field "$AF_TMP/report" patterns/add_rmsnorm/fused) > 10)) $(($(field "$AF_TMP/report" patterns/rope/fused) > 10))"
+}
+ok "PyTorch 2.11: norms are fused" same "1 1" "$(of "__version__ = '2.11.0+cu130'")"
+ok "PyTorch 2.8: no norm is, rope is all the same" same "0 1" "$(of "__version__ = '2.8.0+cu126'")"
+ok "a PyTorch of which nothing is said: likewise" same "0 1" "$(of "debug = False")"
 passes=200
 want=$(run env)
 got=$(AUTOFUSE_VERIFY=off run shim)

@@ -214,8 +214,42 @@ __device__ AF_NOINLINE uint64_t arithmetic(int code, int type, bool ftz, uint64_
 	}
 }
 
+/* A float as an integer, as the compiler has it where a kernel says (I)v; of bytes without a sign, as
+ * c10::convert says it. The software GPU's compiler may do anything there. */
+template <class TO> struct of_number {
+	template <class F> static __device__ bool cast(F, uint64_t &) { return false; }
+};
+#if !AF_SOFTGPU
+template <class I> struct of_number<af::t_int<I> > {
+	template <class F> static __device__ bool cast(F v, uint64_t &to)
+	{
+		to = bits(sizeof(I) == 1 && (I)-1 > (I)0 ? (I)(int64_t)v : (I)v);
+		return true;
+	}
+};
+#endif
+template <class TO> __device__ inline bool cast_number(int from, uint64_t v, uint64_t &to)
+{
+	switch (from) {
+	case DT_f32:
+		return of_number<TO>::cast(as(v, float()), to);
+	case DT_f64:
+		return of_number<TO>::cast(as(v, double()), to);
+	case DT_f16:
+		return of_number<TO>::cast(af::f16::load((uint16_t)v), to);
+	case DT_bf16:
+		return of_number<TO>::cast(af::bf16::load((uint16_t)v), to);
+	default:
+		return false;
+	}
+}
+
 template <class TO, bool FTZ> __device__ inline uint64_t cast_to(int from, uint64_t v)
 {
+	uint64_t to;
+
+	if (cast_number<TO>(from, v, to))
+		return to;
 #define REF_FROM(name, type)                                                                       \
 	case DT_##name:                                                                            \
 		return bits(af::cast<TO, type, FTZ>::f(as(v, typename type::T())));

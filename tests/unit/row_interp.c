@@ -72,6 +72,10 @@ static float float_op(enum row_code code, float a, float b, float c)
 		return f32_of(a + b);
 	case ROW_SUB:
 		return f32_of(a - b);
+	case ROW_NEG:
+		return -a;
+	case ROW_ABS:
+		return fabsf(a);
 	case ROW_MUL:
 		return f32_of(a * b);
 	case ROW_FMA:
@@ -134,6 +138,10 @@ static double double_op(enum row_code code, double a, double b, double c)
 		return a + b;
 	case ROW_SUB:
 		return a - b;
+	case ROW_NEG:
+		return -a;
+	case ROW_ABS:
+		return fabs(a);
 	case ROW_MUL:
 		return a * b;
 	case ROW_FMA:
@@ -249,9 +257,10 @@ static uint64_t compute(const struct row_stmt *s, enum dtype from, uint64_t a, u
 	case ROW_SELECT:
 		return a & 0xff ? b : c;
 	case ROW_NEG:
-		return real ? a ^ sign : cut(t, whole_op(ROW_NEG, t, a, b));
 	case ROW_ABS:
-		return real ? a & ~sign : cut(t, whole_op(ROW_ABS, t, a, b));
+		if (real && t != DT_f32 && t != DT_f64)
+			return s->code == ROW_NEG ? a ^ sign : a & ~sign;
+		break;
 	default:
 		break;
 	}

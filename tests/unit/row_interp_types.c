@@ -139,20 +139,19 @@ static uint64_t masked(enum dtype t, uint64_t bits)
 	return bytes == 8 ? bits : bits & ((UINT64_C(1) << bytes * 8) - 1);
 }
 
-static int64_t saturated(enum dtype t, double v)
+/* By way of 32 or 64 bits; the caller takes the low ones. */
+static int64_t saturated(enum dtype t, enum dtype from, double v)
 {
-	const double least = t == DT_u8    ? 0
-			     : t == DT_i64 ? -0x1p63
-					   : -ldexp(1, (int)dtype_bytes(t) * 8 - 1);
-	const double most = t == DT_u8 ? 256 : ldexp(1, (int)dtype_bytes(t) * 8 - 1);
+	const bool wide = t == DT_u8 || t == DT_i64;
+	const double most = wide ? 0x1p63 : 0x1p31;
 
 	if (isnan(v))
-		return 0;
+		return wide ? INT64_MIN : from == DT_f64 ? INT32_MIN : 0;
 	v = trunc(v);
-	if (v < least)
-		v = least;
+	if (v < -most)
+		v = -most;
 	if (v >= most)
-		return t == DT_i64 ? INT64_MAX : (int64_t)most - 1;
+		return wide ? INT64_MAX : INT32_MAX;
 	return (int64_t)v;
 }
 
@@ -168,7 +167,7 @@ uint64_t interp_cast(enum dtype to, enum dtype from, uint64_t bits, bool ftz)
 		from == DT_f32 ? flushed(ftz, interp_f32(bits)) : row_interp_number(from, bits);
 
 	if (to == from)
-		return bits;
+		return to == DT_bool ? (bits & 0xff) != 0 : bits;
 	if (to == DT_bool)
 		return whole ? masked(from, bits) != 0 : v != 0;
 	if (from == DT_bool && to != DT_f32 && to != DT_f64 && !interp_is_small(to))
@@ -186,5 +185,5 @@ uint64_t interp_cast(enum dtype to, enum dtype from, uint64_t bits, bool ftz)
 	}
 	if (whole)
 		return masked(to, (uint64_t)interp_integer(from, bits));
-	return masked(to, (uint64_t)saturated(to, v));
+	return masked(to, (uint64_t)saturated(to, from, v));
 }

@@ -28,6 +28,10 @@
 	"_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_49_GLOBAL__N__d2ba64fb_16_"       \
 	"TensorCompare_cu_71e06f4e19launch_clamp_scalarERNS_18TensorIteratorBaseEN3c106Scalar"     \
 	"ES6_NS0_6detail11ClampLimitsEENKUlvE_clEvENKUlvE5_clEvEUlfE_St5arrayIPcLm2EEEEviT0_T1_"
+#define CLAMP16                                                                                    \
+	"_ZN2at6native29vectorized_elementwise_kernelILi8EZZZNS0_49_GLOBAL__N__d2ba64fb_16_"       \
+	"TensorCompare_cu_71e06f4e19launch_clamp_scalarERNS_18TensorIteratorBaseEN3c106Scalar"     \
+	"ES6_NS0_6detail11ClampLimitsEENKUlvE_clEvENKUlvE3_clEvEUlsE_St5arrayIPcLm2EEEEviT0_T1_"
 #define ISNEGINF                                                                                   \
 	"_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_49_GLOBAL__N__d2ba64fb_16_"       \
 	"TensorCompare_cu_71e06f4e20isneginf_kernel_implERNS_18TensorIteratorBaseEENKUlvE_"        \
@@ -145,6 +149,7 @@ static void test_lambdas(void **arg)
 	static const struct param plain[] = {{0, 4}, {8, 8}, {16, 16}, {0, 0}},
 				  number[] = {{0, 4}, {8, 16}, {24, 16}, {0, 0}},
 				  clamp[] = {{0, 4}, {8, 24}, {32, 16}, {0, 0}},
+				  small[] = {{0, 4}, {8, 16}, {24, 16}, {0, 0}},
 				  none[] = {{0, 4}, {4, 1}, {8, 16}, {0, 0}};
 	static const struct {
 		const char *lambda;
@@ -177,6 +182,14 @@ static void test_lambdas(void **arg)
 	expect("relu out=f32[100] in0=f32[100]");
 	putf(12, 6);
 	expect("touch out=f32[100] in0=f32[100]");
+	make(CLAMP16, small, 0, 1, 128);
+	put32(0, 100);
+	put64(16, 0x7fff12345678);
+	put64(24, 0x10000);
+	put64(32, 0x10000);
+	expect("relu out=i16[100] in0=i16[100]");
+	put32(12, 5); /* the limit */
+	expect("touch out=i16[100] in0=i16[100]");
 	make(ISNEGINF, none, 0x8d, 1, 128); /* as a T5 launches it */
 	put32(0, 100);
 	put64(8, 0x10000);

@@ -136,8 +136,41 @@ static void test_picks_that_are_known(void **state)
 	sum.order.blocks = 2;
 	assert_false(row_pick_known(&sum, &l, &p));
 	sum.order.blocks = 1;
-	sum.operand[1].addr += 4; /* the first elements go another way */
+	sum.operand[1].stride[0] += 4; /* the first elements of most rows go another way, */
 	assert_false(row_pick_known(&sum, &l, &p));
+	sum.operand[1].stride[0] += 12;
+	assert_true(row_pick_known(&sum, &l, &p));
+	sum.operand[1].addr += 4; /* or of all */
+	assert_false(row_pick_known(&sum, &l, &p));
+	sum.operand[1].addr -= 4;
+	row_pick_torch = false; /* of another release */
+	assert_false(row_pick_known(&sum, &l, &p));
+	row_pick_torch = true;
+	assert_true(row_pick_known(&sum, &l, &p));
+}
+
+/* Conversions, signs and roots that are one thing in PyTorch and may be another elsewhere. */
+static void test_picks_of_types(void **state)
+{
+	struct kernel k = {.name = (char *)"k", .decoder = &family};
+	struct launch l = {.kernel = &k, .grid = {1, 1, 1}, .block = {128, 1, 1}};
+	struct op root = ops_silu(DT_f32, T, A, N), wide = ops_silu(DT_f64, T, A, N),
+		  sign = ops_silu(DT_f32, T, A, N), byte = ops_silu(DT_f32, T, A, N);
+	struct row_pick p;
+
+	root.code = wide.code = OP_rsqrt;
+	assert_true(row_pick_known(&root, &l, &p));
+	assert_false(row_pick_known(&wide, &l, &p)); /* the toolkit's own */
+	sign.code = OP_neg;
+	assert_true(row_pick_known(&sign, &l, &p));
+	byte.code = OP_copy;
+	byte.operand[0].dtype = DT_u8;
+	assert_true(row_pick_known(&byte, &l, &p));
+	k.decoder = &sig_decoder;
+	assert_false(row_pick_known(&sign, &l, &p)); /* with or without subnormals */
+	assert_false(row_pick_known(&byte, &l, &p));
+	byte.operand[0].dtype = DT_i32;
+	assert_true(row_pick_known(&byte, &l, &p));
 }
 
 int main(void)
@@ -148,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_slots_of_a_pattern),
 		cmocka_unit_test(test_writes),
 		cmocka_unit_test(test_picks_that_are_known),
+		cmocka_unit_test(test_picks_of_types),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -503,6 +503,82 @@ static void test_picks(void **arg)
 	assert_int_equal(row_pick_unpack(UINT64_MAX, &p), -1);
 }
 
+static double same_from(const void *p, enum dtype t)
+{
+	return t == DT_f32 ? *(const float *)p : *(const double *)p;
+}
+
+/* Numbers that the type has not, as PyTorch's kernels convert them (c10::convert, cvt of PTX). */
+static void test_conversions(void **arg)
+{
+	static const struct {
+		double v;
+		enum dtype from, to;
+		int64_t is;
+	} row[] = {
+		{300, DT_f32, DT_u8, 44},         {-3, DT_f32, DT_u8, 253},
+		{INFINITY, DT_f32, DT_u8, 255},   {-INFINITY, DT_f32, DT_u8, 0},
+		{NAN, DT_f32, DT_u8, 0},          {300, DT_f32, DT_i8, 44},
+		{40000, DT_f32, DT_i16, -25536},  {3e9, DT_f32, DT_i32, INT32_MAX},
+		{NAN, DT_f32, DT_i32, 0},         {NAN, DT_f64, DT_i32, INT32_MIN},
+		{NAN, DT_f32, DT_i64, INT64_MIN}, {1e30, DT_f64, DT_i64, INT64_MAX},
+		{-1.9, DT_f64, DT_i8, -1},
+	};
+
+	for (unsigned i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		static _Alignas(16) uint8_t in[8], out[8];
+		struct op op = unary(OP_copy, row[i].from, (uintptr_t)out, (uintptr_t)in, 1);
+		struct row_member m = {.op = &op};
+		const float f = (float)row[i].v;
+		int64_t is = 0;
+		struct row r;
+
+		memcpy(in, row[i].from == DT_f32 ? (const void *)&f : &row[i].v,
+		       dtype_bytes(row[i].from));
+		op.operand[0].dtype = row[i].to;
+		assert_int_equal(row_build(&r, &m, 1), REASON_NONE);
+		assert_true(row_interp(&r, 1));
+		memcpy(&is, out, dtype_bytes(row[i].to));
+		if (memcmp(&is, &row[i].is, dtype_bytes(row[i].to)))
+			fail_msg("%g as %s is %lld", same_from(in, row[i].from),
+				 dtype_name(row[i].to), (long long)is);
+	}
+}
+
+/* A bool is any byte but 0 where it is read, 0 or 1 where it was made; a NaN's sign is nobody's. */
+static void test_bools_and_nans(void **arg)
+{
+	static _Alignas(16) uint8_t a[4] = {0, 1, 2, 255}, b[4] = {1, 255, 1, 0}, to[4];
+	static _Alignas(16) uint32_t nan[4] = {0x7fc00000, 0xffffffff, 0x3f800000, 0x80000000},
+				     as[4];
+	static const uint32_t negated[4] = {0x7fffffff, 0x7fffffff, 0xbf800000, 0},
+			      absolute[4] = {0x7fffffff, 0x7fffffff, 0x3f800000, 0};
+	struct op op = unary(OP_copy, DT_bool, (uintptr_t)to, (uintptr_t)a, 4);
+	struct row_member m = {.op = &op};
+	struct row r;
+
+	assert_int_equal(row_build(&r, &m, 1), REASON_NONE);
+	assert_true(row_interp(&r, 1));
+	assert_memory_equal(to, ((uint8_t[]){0, 1, 1, 1}), 4);
+	op = ops_add(DT_bool, (uintptr_t)to, (uintptr_t)a, (uintptr_t)b, 4);
+	op.code = OP_bit_and;
+	assert_int_equal(row_build(&r, &m, 1), REASON_NONE);
+	assert_true(row_interp(&r, 1));
+	assert_memory_equal(to, ((uint8_t[]){0, 1, 1, 0}), 4);
+	op.code = OP_equal;
+	assert_int_equal(row_build(&r, &m, 1), REASON_NONE);
+	assert_true(row_interp(&r, 1));
+	assert_memory_equal(to, ((uint8_t[]){0, 1, 1, 0}), 4);
+	op = unary(OP_neg, DT_f32, (uintptr_t)as, (uintptr_t)nan, 4);
+	assert_int_equal(row_build(&r, &m, 1), REASON_NONE);
+	assert_true(row_interp(&r, 1));
+	assert_memory_equal(as, negated, sizeof(as));
+	op.code = OP_abs;
+	assert_int_equal(row_build(&r, &m, 1), REASON_NONE);
+	assert_true(row_interp(&r, 1));
+	assert_memory_equal(as, absolute, sizeof(as));
+}
+
 /* Ops against their formulas, in plain C. */
 static void test_values(void **arg)
 {
@@ -599,6 +675,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_rope),
 	cmocka_unit_test(test_broken),
 	cmocka_unit_test(test_picks),
+	cmocka_unit_test(test_conversions),
+	cmocka_unit_test(test_bools_and_nans),
 	cmocka_unit_test(test_values),
 };
 
