@@ -56,18 +56,20 @@ static void member_sum(struct seq_member *m)
 
 	word[n++] = (uint64_t)op->code | (uint64_t)op->noperand << 8 | (uint64_t)op->nscalar << 16 |
 		    (uint64_t)op->compute << 24 | (uint64_t)op->has_eps << 32 |
-		    (uint64_t)op->plus_one << 33;
+		    (uint64_t)op->plus_one << 33 | (uint64_t)(o->width != 0) << 34;
 	word[n++] = (uint64_t)op->rows;
 	word[n++] = (uint64_t)op->cols;
 	word[n++] = op->has_eps ? bits_of(op->eps) : 0;
 	for (unsigned i = 0; i < OP_MAX_SCALARS; i++)
 		word[n++] = bits_of(op->scalar[i]);
-	word[n++] = o->width | (uint64_t)o->height << 16 | (uint64_t)o->vt << 32 |
-		    (uint64_t)o->vector << 48 | (uint64_t)o->along_x << 56 |
-		    (uint64_t)o->along_y << 57;
-	word[n++] = o->blocks | (uint64_t)o->step << 32;
-	word[n++] = o->mult[0] | (uint64_t)o->mult[1] << 32;
-	word[n++] = o->mult[2];
+	if (o->width) { /* else the rest means nothing */
+		word[n++] = o->width | (uint64_t)o->height << 16 | (uint64_t)o->vt << 32 |
+			    (uint64_t)o->vector << 48 | (uint64_t)o->along_x << 56 |
+			    (uint64_t)o->along_y << 57;
+		word[n++] = o->blocks | (uint64_t)o->step << 32;
+		word[n++] = o->mult[0] | (uint64_t)o->mult[1] << 32;
+		word[n++] = o->mult[2];
+	}
 	word[n++] = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	word[n++] = (uintptr_t)l->kernel->decoder;
 	for (unsigned i = 0; i < op->noperand; i++) {

@@ -117,7 +117,7 @@ static uint32_t attributes(const struct call *c)
  * copied. None if they cannot be had whole. */
 static void pack(const struct call *c, const struct kernel *k, uint8_t *out, struct launch *l)
 {
-	if (k->param_bytes > PARAMS_MAX)
+	if (k->param_bytes > PARAMS_MAX || (c->params && c->extra))
 		return;
 	if (c->params && k->nparam == 1 && k->param[0].bytes == k->param_bytes)
 		l->params = c->params[0];

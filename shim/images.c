@@ -33,21 +33,50 @@ static struct {
 	struct owner *owners;
 } images = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Lock held. An owner has gone. */
+static void let_go(struct image *img)
+{
+	struct owner *o, *next;
+
+	HASH_ITER(hh, images.owners, o, next)
+		if (o->image == img)
+			return;
+	if (!img->used) {
+		free(img->file);
+		free(img->copy);
+		free(img);
+	} else if (!img->needed && !images_keep_all) {
+		free(img->copy);
+		img->copy = NULL;
+	}
+}
+
+/* img NULL: the handle is somebody's of whom nothing is known. What had it before is gone. */
 static void own(const void *handle, const void *library, struct image *img)
 {
+	struct image *was = NULL;
 	struct owner *o;
 
 	pthread_mutex_lock(&images.lock);
 	HASH_FIND_PTR(images.owners, &handle, o);
-	if (o) {
+	if (o)
+		was = o->image;
+	if (o && !img) {
+		HASH_DEL(images.owners, o);
+		free(o);
+	} else if (o) {
 		o->library = library;
 		o->image = img;
+	} else if (!img) {
+		;
 	} else if ((o = calloc(1, sizeof(*o)))) {
 		*o = (struct owner){.handle = handle, .library = library, .image = img};
 		HASH_ADD_PTR(images.owners, handle, o);
 		if (!o->hh.tbl)
 			free(o);
 	}
+	if (was)
+		let_go(was);
 	pthread_mutex_unlock(&images.lock);
 }
 
@@ -93,11 +122,18 @@ void images_unloaded(const void *handle, struct image *img, bool ok)
 		return;
 	if (!ok) {
 		own(handle, handle, img);
-	} else if (!img->used) {
-		free(img->file);
-		free(img->copy);
-		free(img);
+		return;
 	}
+	pthread_mutex_lock(&images.lock);
+	let_go(img);
+	pthread_mutex_unlock(&images.lock);
+}
+
+void images_need(struct image *img)
+{
+	pthread_mutex_lock(&images.lock);
+	img->needed = true;
+	pthread_mutex_unlock(&images.lock);
 }
 
 void images_load_part(const void *handle, const void *library)
@@ -132,11 +168,13 @@ static bool in_object(struct image *img, const void *data)
 
 void images_load_data(const void *handle, const void *data)
 {
-	struct image *img;
+	struct image *img = NULL;
 	uint64_t bytes;
 
-	if (!data || !(data = image_bytes(data, &bytes)) || !(img = calloc(1, sizeof(*img))))
+	if (!data || !(data = image_bytes(data, &bytes)) || !(img = calloc(1, sizeof(*img)))) {
+		own(handle, handle, NULL);
 		return;
+	}
 	img->bytes = bytes;
 	if (in_object(img, data)) {
 		img->seen.print = image_file_print(data, bytes);
@@ -152,9 +190,7 @@ void images_load_file(const void *handle, const char *path)
 {
 	struct image *img = path ? calloc(1, sizeof(*img)) : NULL;
 
-	if (!img)
-		return;
-	if (image_file_keep(img, path))
+	if (img && image_file_keep(img, path))
 		img->bytes = img->seen.size;
 	own(handle, handle, img);
 }

@@ -3,7 +3,7 @@
  * The images programs load (fatbins, cubins, PTX) and where a probe can find the same bytes again.
  * An image that lies in a mapped file is kept by file and offset; one in other memory is copied if
  * it is small and a signature may match a kernel in it. An image that a kernel record points to
- * lives until the process ends.
+ * lives until the process ends; a copy of its bytes does only if a decoder knows the kernel.
  */
 #ifndef AF_SHIM_IMAGES_H
 #define AF_SHIM_IMAGES_H
@@ -17,7 +17,8 @@ struct image {
 	uint64_t offset,
 		bytes; /* in the file, or of the copy; PTX ends with its NUL if it has one */
 	void *copy;    /* bytes kept by us if file is NULL; NULL: not available to a probe */
-	bool used;     /* a kernel record points here: it stays */
+	bool used;     /* a kernel record points here: it stays, */
+	bool needed;   /* and its bytes, too, as a decoder knows the kernel */
 	/* What tells that the file still is the one that was loaded. */
 	struct image_file {
 		uint64_t dev, inode, size, changed_ns;
@@ -38,6 +39,8 @@ void images_unloaded(const void *owner, struct image *img, bool ok);
 /* The image of an owner, NULL if unknown; it then counts as used. *library: the library that the
  * owner is a part of, else owner. */
 struct image *images_of(const void *owner, const void **library);
+/* A probe may want its bytes, also when it is unloaded. */
+void images_need(struct image *img);
 
 /* Keep every image's bytes, whether a signature may match or not. Set before the first load. */
 extern bool images_keep_all;

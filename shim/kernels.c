@@ -128,6 +128,8 @@ static struct record *make(CUfunction f, bool kernel)
 	if (s.owner)
 		r->pub.image = images_of(s.owner, &r->library);
 	decode_kernel(&r->pub.k);
+	if (r->pub.k.decoder && r->pub.image)
+		images_need(r->pub.image);
 	if (r->pub.k.family)
 		torch_seen();
 	return r;

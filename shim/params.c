@@ -26,7 +26,7 @@ bool params_pack(void **params, void **extra, const struct kernel *k, uint8_t *o
 	const void *buf;
 	size_t bytes;
 
-	if (!k->nparam)
+	if (!k->nparam || (params && extra))
 		return false;
 	memset(out, 0, k->param_bytes);
 	if (params) {
@@ -35,7 +35,7 @@ bool params_pack(void **params, void **extra, const struct kernel *k, uint8_t *o
 		return true;
 	}
 	buf = params_extra(extra, &bytes);
-	if (!buf || bytes < k->param_bytes)
+	if (!buf || bytes != k->param_bytes)
 		return false;
 	memcpy(out, buf, k->param_bytes);
 	return true;

@@ -13,8 +13,8 @@
  * there is none or the list is malformed. */
 const void *params_extra(void **extra, size_t *bytes);
 /*
- * Copies them as the kernel sees them into out, which has room for k->param_bytes. params wins over
- * extra, as with the driver. False if they cannot be had whole.
+ * Copies them as the kernel sees them into out, which has room for k->param_bytes. False if they
+ * cannot be had whole, or if the driver will refuse them: both forms, or a buffer of another size.
  */
 bool params_pack(void **params, void **extra, const struct kernel *k, uint8_t *out);
 

@@ -104,7 +104,6 @@ static void start(void)
 			 "driver call can be seen: fusion is off; put libautofuse.so first in "
 			 "LD_PRELOAD");
 	} else if (process.config.opt.enable) {
-		route_keep();
 		sig_compile(&process.config);
 		decode_families = process.config.opt.families != FAMILIES_NO;
 		torch_start(process.config.opt.torch);
@@ -122,10 +121,26 @@ static void start(void)
 		guard_leave();
 }
 
+/* Once, and by nobody that others wait for: it takes the loader's lock, under which constructors of
+ * what is loaded just now may wait for start(). */
+static void keep_driver(void)
+{
+	static bool kept;
+
+	if (__atomic_load_n(&kept, __ATOMIC_RELAXED) ||
+	    !__atomic_load_n(&process.on, __ATOMIC_ACQUIRE) ||
+	    __atomic_exchange_n(&kept, true, __ATOMIC_RELAXED) || !guard_enter())
+		return;
+	route_keep();
+	guard_leave();
+}
+
 void process_start_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!guard) /* a call made by start() itself, through somebody's malloc, say */
-		pthread_once(&once, start);
+	if (guard) /* a call made by start() itself, through somebody's malloc, say */
+		return;
+	pthread_once(&once, start);
+	keep_driver();
 }

@@ -159,7 +159,9 @@ bool window_free_async(CUdeviceptr ptr, CUstream stream, bool ptsz, CUresult *er
 	*err = CUDA_SUCCESS;
 	if (memory_find(ptr, &r, &flags))
 		flush_touching(w, r);
-	if (!w || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || r.hi == ptr + 1) {
+	/* Nothing that is known begins there: it is the driver's to say so, now. */
+	if (!w || !__atomic_load_n(&w->watched, __ATOMIC_ACQUIRE) || r.hi == ptr + 1 ||
+	    r.lo != ptr) {
 		*err = window_stream_call(stream, ptsz);
 		return false;
 	}

@@ -413,6 +413,45 @@ static void *driver(const char *name)
 	return f;
 }
 
+/* Calls that the driver refuses where pairs are fused: parameters in both forms, or more of them than the
+ * kernel has; a free of what lies within an allocation. */
+static int refused(work &w, int iterations)
+{
+	typedef CUresult launch_fn(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+				   CUstream, void **, void **);
+	auto launch = (launch_fn *)driver("cuLaunchKernel");
+	auto free_async = (CUresult(*)(CUdeviceptr, CUstream))driver("cuMemFreeAsync");
+	struct {
+		float *out;
+		const float *x, *y;
+		int n;
+	} packed = {w.s, w.c, w.d, w.n};
+	size_t bytes = 28, more = 64;
+	char buffer[64] = {};
+	void *both[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END},
+	     *longer[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &more, CU_LAUNCH_PARAM_END},
+	     *params[] = {&packed.out, &packed.x, &packed.y, &packed.n};
+	unsigned grid = (w.n + 255) / 256;
+	cudaFunction_t f;
+	float *x;
+
+	memcpy(buffer, &packed, bytes);
+	CHECK(cudaGetFuncBySymbol(&f, (const void *)add_rows));
+	CHECK(cudaMallocAsync(&x, w.n * sizeof(float), w.stream));
+	for (int i = 0; i < iterations; i++) {
+		plain(w, i);
+		printf("%d", launch(f, grid, 1, 1, 256, 1, 1, 0, w.stream, params, both));
+		norm(w, w.o, w.s, w.stream);
+		printf(" %d", launch(f, grid, 1, 1, 256, 1, 1, 0, w.stream, NULL, longer));
+		norm(w, w.o, w.s, w.stream);
+		add(w, x, w.a, w.b, w.stream);
+		printf(" %d", free_async((CUdeviceptr)x + 16, w.stream));
+		norm(w, w.o, x, w.stream);
+		printf(" %d\n", cudaStreamSynchronize(w.stream));
+	}
+	return 0;
+}
+
 /* A capture that begins on the per-thread stream by one name and ends by the other; then pairs. */
 static int thread_capture(work &w, int iterations)
 {
@@ -573,6 +612,8 @@ int main(int argc, char **argv)
 		ret = capture(w, iterations);
 	if (!strcmp(mode, "late"))
 		ret = late(w, iterations);
+	if (!strcmp(mode, "refused"))
+		ret = refused(w, iterations);
 	if (!strcmp(mode, "thread_capture"))
 		ret = thread_capture(w, iterations);
 	if (!strcmp(mode, "foreign_destroy"))

@@ -72,6 +72,9 @@ refuses streams different-stream
 refuses legacy different-stream
 run bad_launch
 ok "bad_launch: same memory, same error" same "$plain" "$got"
+run refused
+ok "refused: same memory, same errors" same "$plain" "$got"
+ok "refused: pairs fused beside that" bigger "$(field "$AF_TMP/report" launches/fused)" 10
 
 # Launches that lead to nothing are looked at less and less, until something comes of one. Reports list
 # every group, so only the line at exit can say it.

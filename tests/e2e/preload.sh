@@ -55,6 +55,7 @@ tap absent env LD_LIBRARY_PATH= LD_PRELOAD="$LIB" "$P/absent" none
 tap reload env LD_LIBRARY_PATH= LD_PRELOAD="$LIB" "$P/absent" reload "$P/fake/libcuda.so.1" "$P/copy/libcuda.so.1"
 tap close shim "$P/absent" close
 tap tool shim "$P/absent" tool "$P/libcupti.so.13"
+tap "a constructor that uses the driver" shim "$P/constructor" "$P/libconstructor.so"
 tap "fork before" shim "$P/forks" before
 tap "fork after" shim "$P/forks" after
 tap "fork after, recorded" env AUTOFUSE_RECORD="$AF_TMP/rec" LD_PRELOAD="$LIB" "$P/forks" after

@@ -2,9 +2,9 @@
 # Programs and libraries for tests of the way a call takes (tests/e2e/preload*.sh): a fake driver that
 # only notes calls, programs linked to it, plugins, another library to preload.
 PRELOAD := $(O)/tests/preload
-PRELOAD_PROGRAMS := calls paths absent outside forks nextuser runpathuser lacking contexts rounds
+PRELOAD_PROGRAMS := calls paths absent outside forks nextuser runpathuser lacking contexts rounds constructor
 PRELOAD_TESTS := $(addprefix $(PRELOAD)/,$(PRELOAD_PROGRAMS) fake/libcuda.so.1 copy/libcuda.so.1 \
-	old/libcuda.so.1 libplugin.so libcupti.so.13 libnext.so libnextdlsym.so librunpath.so there/libonlythere.so)
+	old/libcuda.so.1 libplugin.so libcupti.so.13 libnext.so libnextdlsym.so librunpath.so there/libonlythere.so libconstructor.so)
 PRELOAD_CC = $(CC) -std=gnu11 $(CFLAGS) $(WARN) -Wno-missing-prototypes -fPIC -pthread -MMD -MP $(CPPFLAGS) \
 	-isystem $(CUDA_INC)
 PRELOAD_CXX = $(CXX) -std=c++20 -O1 -g -Wall -Wextra -Wno-unused-parameter -fPIC -MMD -MP $(CPPFLAGS) \
@@ -36,6 +36,10 @@ $(PRELOAD)/old/libcuda.so.1: tests/preload/fakecuda.cpp | $(O)/gen/driver_api.de
 	$(Q)(echo '{ global: fake_*; extern "C" {'; awk -F'[(,] *' '/^DRIVER_API/ && $$4 < 12000 {print "\t" $$2 ";"}' \
 		$(O)/gen/driver_api.def; echo '}; local: *; };') > $@.map
 	$(Q)$(PRELOAD_CXX) -shared -Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 -Wl,--version-script=$@.map -o $@ $< -ldl
+
+$(PRELOAD)/libconstructor.so: tests/preload/constructor.c $(PRELOAD)/fake/libcuda.so.1
+	$(call say,CC,$@)
+	$(Q)$(PRELOAD_CC) -DLIBRARY -shared -o $@ $< $(PRELOAD)/fake/libcuda.so.1
 
 $(PRELOAD)/libplugin.so $(PRELOAD)/libcupti.so.13: tests/preload/plugin.c $(PRELOAD)/fake/libcuda.so.1
 	$(call say,CC,$@)

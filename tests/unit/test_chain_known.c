@@ -14,6 +14,7 @@ enum { COLS = 4096, ROWS = 8 };
 static struct chains *chains;
 static struct seq_member member[2];
 static struct seq_member *const both[] = {&member[0], &member[1]};
+static bool ordered; /* the second one says how it adds up */
 static struct kernel kernel = {.name = (char *)"any"};
 
 static void operand(struct op *op, enum role role, enum access access, uint64_t addr)
@@ -37,6 +38,9 @@ static void make(void)
 	operand(mul, ROLE_out, ACCESS_WRITE, 0x4000000);
 	operand(mul, ROLE_in0, ACCESS_READ, 0x1000000);
 	operand(mul, ROLE_in1, ACCESS_READ, 0x5000000);
+	mul->order.height = 7; /* means nothing */
+	if (ordered)
+		mul->order = (struct op_order){.width = 16};
 }
 
 static int setup(void **arg)
@@ -49,6 +53,7 @@ static int teardown(void **arg)
 {
 	chain_known_free(chains);
 	free(chains);
+	ordered = false;
 	return 0;
 }
 
@@ -74,6 +79,7 @@ static void test_same(void **arg)
 	ask(false);
 	member[0].m.launch.index = 17;
 	member[0].m.op.nslot = 2; /* where things are in the parameters does not matter */
+	member[1].m.op.order.along_x = true;
 	ask(false);
 }
 
@@ -102,6 +108,10 @@ static void test_other(void **arg)
 	OTHER(scalar[0] = 2);
 	OTHER(scalar[1] = 2);
 	OTHER(order.width = 64);
+	ordered = true;
+	make();
+	ask(true);
+	OTHER(order.width = 32);
 	OTHER(order.height = 64);
 	OTHER(order.vt = 4);
 	OTHER(order.vector = 4);

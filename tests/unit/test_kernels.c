@@ -357,6 +357,33 @@ static void owners(void **state)
 	assert_int_equal(img->bytes, sizeof(c)); /* a record points to it: it stays */
 }
 
+/* Bytes of an image that nobody can want any more are not kept, however often it is loaded. */
+static void copies(void **state)
+{
+	struct cubin c = cubin("my_add");
+	struct image *first, *second;
+	const void *library;
+
+	images_load_data((void *)50, &c);
+	first = images_of((void *)50, &library);
+	assert_non_null(first->copy);
+	images_load_data((void *)50, &c); /* its context has gone, and the handle came again */
+	second = images_of((void *)50, &library);
+	assert_ptr_not_equal(first, second);
+	assert_null(first->copy);
+	images_need(second);
+	images_load_part((void *)51, (void *)50);
+	images_unloaded((void *)51, images_unload((void *)51), true);
+	assert_ptr_equal(images_of((void *)50, &library), second);
+	images_unloaded((void *)50, images_unload((void *)50), true);
+	assert_non_null(second->copy); /* for a probe */
+	images_load_data((void *)52, &c);
+	first = images_of((void *)52, &library);
+	images_load_data((void *)52, "nothing that is known"); /* the handle came again */
+	assert_null(images_of((void *)52, &library));
+	assert_null(first->copy);
+}
+
 static bool count_object(void *arg, const struct elf *o)
 {
 	++*(int *)arg;
@@ -394,6 +421,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(records),     cmocka_unit_test(reused),       cmocka_unit_test(many),
 	cmocka_unit_test(in_memory),   cmocka_unit_test(saved),        cmocka_unit_test(ptx),
 	cmocka_unit_test(in_file),     cmocka_unit_test(changed_file), cmocka_unit_test(owners),
+		cmocka_unit_test(copies),
 	cmocka_unit_test(elf_objects),
 };
 
