@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shim/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "config/pipe.h"
 #include "matcher/sig.h"
 #include "shim/control.h"
 #include "shim/graph_report.h"
@@ -277,7 +279,7 @@ void report_exit(void)
 {
 	const struct options *o = &process.config.opt;
 	char path[4096];
-	bool any;
+	bool any, bad;
 	FILE *f;
 
 	pthread_mutex_lock(&report.lock);
@@ -288,14 +290,16 @@ void report_exit(void)
 	if (any && o->summary)
 		summary(&report.total);
 	if (any && o->report && o->report[0]) {
-		f = report_path(o->report, path, sizeof(path)) ? fopen(path, "we") : NULL;
+		errno = ENAMETOOLONG;
+		f = report_path(o->report, path, sizeof(path)) ? pipe_open(path) : NULL;
+		bad = !f;
 		if (f) {
 			report_json(f, &report.total);
-			if (fclose(f))
-				f = NULL;
+			bad = fflush(f) || ferror(f);
+			bad |= fclose(f);
 		}
-		if (!f)
-			log_warn("cannot write the report %s", o->report);
+		if (bad)
+			log_warn("cannot write the report %s: %m", o->report);
 	}
 	pthread_mutex_unlock(&report.lock);
 }
