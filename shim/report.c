@@ -169,7 +169,13 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 				most = t->counts.pattern[p].rejected[r];
 				why = (enum reason)r;
 			}
-	if (most && most >= t->checked)
+	if (process.config.opt.verify == VERIFY_ALWAYS && t->checked &&
+	    (why == REASON_UNPREDICTED || most < t->checked))
+		snprintf(text, size,
+			 "none fused, %llu checked: with verify = always every group runs the "
+			 "program's own kernels",
+			 t->checked);
+	else if (most && most >= t->checked)
 		snprintf(text, size, "none fused: %s (%s)", reason_word(why), reason_text(why));
 	else if (t->checked)
 		snprintf(text, size, "none fused, %llu checked", t->checked);
