@@ -72,7 +72,8 @@ unsigned config_add_file(struct config *c, const char *path)
 	struct stat st;
 
 	if (size < 0)
-		log_warn("%s: %m", path);
+		log_warn("%s: %s", path,
+			 errno == EAGAIN ? "its writer does not write" : strerror(errno));
 	else if (size == FILE_MAX)
 		log_warn("%s: too long to be a configuration", path);
 	else if (!size && !fstat(fd, &st) && S_ISFIFO(st.st_mode))
