@@ -2,11 +2,15 @@
 #include "config/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config/embedded.h"
 #include "config/options.h"
+#include "config/pipe.h"
 #include "config/sections.h"
 
 enum { FILE_MAX = 4 << 20 };
@@ -61,25 +65,28 @@ unsigned config_add_text(struct config *c, const char *name, const char *text)
 
 unsigned config_add_file(struct config *c, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	char *text = f ? malloc(FILE_MAX) : NULL;
-	size_t size = text ? fread(text, 1, FILE_MAX, f) : 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = fd < 0 ? NULL : malloc(FILE_MAX);
+	ssize_t size = text ? pipe_read_all(fd, text, FILE_MAX) : -1;
 	unsigned errors = 1;
+	struct stat st;
 
-	if (!f)
-		log_warn("%s: %m", path);
-	else if (!text || ferror(f) || size == FILE_MAX)
+	if (size < 0)
 		log_warn("%s: %s", path,
-			 ferror(f) ? strerror(errno) : "too long to be a configuration");
+			 errno == EAGAIN ? "its writer does not write" : strerror(errno));
+	else if (size == FILE_MAX)
+		log_warn("%s: too long to be a configuration", path);
+	else if (!size && !fstat(fd, &st) && S_ISFIFO(st.st_mode))
+		log_warn("%s is a pipe that nobody writes to", path);
 	else
 		errors = 0;
 	if (errors)
 		c->errors++;
 	else
-		errors = sections_read(c, path, text, size);
+		errors = sections_read(c, path, text, (size_t)size);
 	free(text);
-	if (f)
-		fclose(f);
+	if (fd >= 0)
+		close(fd);
 	return errors;
 }
 
@@ -93,16 +100,12 @@ static void add_user_file(struct config *c)
 			 : home ? home
 				: "",
 			 xdg ? "" : "/.config");
-	FILE *f;
 
 	if ((!xdg && !home) || n < 0 || n >= (int)sizeof(path))
 		return;
-	f = fopen(path, "re"); /* it need not be there */
-	if (f)
-		fclose(f);
-	else if (errno == ENOENT || errno == ENOTDIR)
-		return;
-	config_add_file(c, path);
+	/* It need not be there. */
+	if (!access(path, F_OK) || (errno != ENOENT && errno != ENOTDIR))
+		config_add_file(c, path);
 }
 
 static void add_listed_files(struct config *c)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/pipe.h"
+
 enum log_level log_level = LOG_WARN;
 
 static void say(const char *fmt, va_list ap)
@@ -20,7 +22,7 @@ static void say(const char *fmt, va_list ap)
 	n = vsnprintf(line + start, (size_t)room, fmt, ap);
 	n = n < 0 ? 0 : n > room - 1 ? room - 1 : n;
 	line[start + n] = '\n'; /* over the terminating NUL */
-	if (write(STDERR_FILENO, line, (size_t)(start + n + 1)) < 0)
+	if (pipe_write(STDERR_FILENO, line, (size_t)(start + n + 1)) < 0)
 		n = 0; /* then nobody is listening */
 	errno = saved;
 }

@@ -93,8 +93,12 @@ static int parse_bool(bool *out, const char *value)
 	return -1;
 }
 
-/* A whole number >= 0; with units, K, M and G multiply by 2^10, 2^20 and 2^30. */
-static int parse_number(unsigned long *out, const char *value, bool units)
+/* So many microseconds, or seconds, still are a number of nanoseconds. */
+#define INT_LARGEST 1000000000ul
+#define INT_EXPECTED "a whole number up to 1000000000"
+
+/* A whole number up to `largest`; with units, K, M and G multiply by 2^10, 2^20 and 2^30. */
+static int parse_number(unsigned long *out, const char *value, unsigned long largest, bool units)
 {
 	char *end;
 	unsigned long v;
@@ -105,14 +109,14 @@ static int parse_number(unsigned long *out, const char *value, bool units)
 	errno = 0;
 	v = strtoul(value, &end, 10);
 	if (units && *end) {
-		const char *unit = strchr("KMG", *end & ~0x20);
+		const char letter[] = {(char)(*end & ~0x20), 0}, *unit = strstr("KMG", letter);
 
-		if (!unit)
+		if (!*letter || !unit)
 			return -1;
 		shift = 10 * (int)(unit - "KMG" + 1);
 		end++;
 	}
-	if (errno || *end || v > (unsigned long)LONG_MAX >> shift)
+	if (errno || *end || v > largest >> shift)
 		return -1;
 	*out = v << shift;
 	return 0;
@@ -161,12 +165,12 @@ int option_parse(struct options *o, int id, const char *value, char *err, unsign
 	case TYPE_BOOL:
 		return parse_bool(f, value) ? bad(err, errsize, r->name, "yes or no", value) : 0;
 	case TYPE_INT:
-		if (parse_number(&v, value, false))
-			return bad(err, errsize, r->name, "a whole number", value);
+		if (parse_number(&v, value, INT_LARGEST, false))
+			return bad(err, errsize, r->name, INT_EXPECTED, value);
 		*(long *)f = (long)v;
 		return 0;
 	case TYPE_SIZE:
-		if (parse_number(f, value, true))
+		if (parse_number(f, value, LONG_MAX, true))
 			return bad(err, errsize, r->name, "bytes (K, M and G may follow)", value);
 		return 0;
 	case TYPE_TEXT:

@@ -13,6 +13,7 @@ struct reading {
 	unsigned errors;
 	struct config_kernel *kernel; /* the open section, at most one of these two, */
 	char *pattern;                /* or neither: [autofuse] */
+	int pattern_line;             /* where a [pattern] began that has no enable yet, or 0 */
 };
 
 static void complain(struct reading *r, int line, const char *what)
@@ -51,17 +52,26 @@ static bool open_kernel(struct reading *r, const char *label, int line)
 	return true;
 }
 
+static void close_section(struct reading *r)
+{
+	if (r->pattern && r->pattern_line)
+		bad_line(r, r->pattern_line, "enable = yes or enable = no in this section");
+	r->kernel = NULL;
+	free(r->pattern);
+	r->pattern = NULL;
+}
+
 static bool open_section(void *arg, const char *kind, const char *name, int line)
 {
 	struct reading *r = arg;
 
-	r->kernel = NULL;
-	free(r->pattern);
-	r->pattern = NULL;
+	close_section(r);
 	if (!strcmp(kind, "autofuse") && !*name)
 		return true;
-	if (!strcmp(kind, "pattern") && *name)
+	if (!strcmp(kind, "pattern") && *name) {
+		r->pattern_line = line;
 		return (r->pattern = strdup(name)) != NULL;
+	}
 	if (!strcmp(kind, "kernel") && *name)
 		return open_kernel(r, name, line);
 	bad_line(r, line, "[autofuse], [pattern NAME] or [kernel LABEL]");
@@ -88,6 +98,7 @@ static bool pattern_key(struct reading *r, const char *key, const char *value, i
 	struct config_switch *s;
 	char err[512];
 
+	r->pattern_line = 0;
 	/* A switch is spelled like the option of the same name. */
 	if (strcmp(key, "enable") || option_parse(&o, OPTION_enable, value, err, sizeof(err))) {
 		bad_line(r, line, "enable = yes or enable = no");
@@ -143,7 +154,7 @@ unsigned sections_read(struct config *c, const char *name, const char *text, siz
 	const struct inifile_sink sink = {&r, open_section, on_key, bad_line};
 
 	inifile_read(text, size, &sink);
-	free(r.pattern);
+	close_section(&r);
 	c->errors += r.errors;
 	return r.errors;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +32,12 @@ static int parse_number(struct sig_arg *a, const char *text, char *err, unsigned
 	char *end;
 
 	a->demand = strpbrk(text, ".eE") ? SIG_REAL : SIG_INTEGER;
+	errno = 0;
 	if (a->demand == SIG_REAL)
 		a->real = strtod(text, &end);
 	else
 		a->integer = strtoll(text, &end, 10);
-	if (end != text && !*end)
+	if (end != text && !*end && (a->demand == SIG_REAL ? isfinite(a->real) : !errno))
 		return 0;
 	snprintf(err, errsize, "expected a number behind =, not \"%.48s\"", text);
 	return -1;

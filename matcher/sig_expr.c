@@ -81,6 +81,11 @@ int sig_expr_parse(struct sig *s, struct sig_expr *e, const char *text, char *er
 		len = strcspn(p, " \t*/");
 		if (!parse_term(s, e, op, p, len))
 			return bad(err, errsize, text);
+		if (op == '/' && e->term[e->nterm - 1].kind == TERM_NUMBER &&
+		    !e->term[e->nterm - 1].value) {
+			snprintf(err, errsize, "\"%.64s\" divides by 0", text);
+			return -1;
+		}
 		p += len;
 		p += strspn(p, " \t");
 		if (!*p)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Compiles one [kernel] section. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,10 +66,23 @@ static int set_eps(struct sig *s, const char *value, char *err, unsigned size)
 
 	s->eps = (float)strtod(value, &end);
 	s->has_eps = true;
-	if (end != value && !*end && s->eps >= 0)
+	if (end != value && !*end && isfinite(s->eps) && s->eps >= 0)
 		return 0;
-	snprintf(err, size, "eps: expected a number, not \"%.48s\"", value);
+	snprintf(err, size, "eps: expected a number that a float can hold, not \"%.48s\"", value);
 	return -1;
+}
+
+static int set_extent(struct sig *s, struct sig_expr *e, const char *value, char *err,
+		      unsigned size)
+{
+	if (sig_expr_parse(s, e, value, err, size))
+		return -1;
+	for (unsigned i = 0; i < e->nterm; i++)
+		if (e->term[i].kind == TERM_NUMBER && !e->term[i].value) {
+			snprintf(err, size, "\"%.64s\" is no size of anything", value);
+			return -1;
+		}
+	return 0;
 }
 
 static int set_weight(struct sig *s, const char *value, char *err, unsigned size)
@@ -94,11 +108,11 @@ static int set_key(struct sig *s, const struct config_pair *p)
 	else if (!strcmp(p->key, "dtype"))
 		rc = set_dtype(s, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "n"))
-		rc = sig_expr_parse(s, &s->n, p->value, err, sizeof(err));
+		rc = set_extent(s, &s->n, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "rows"))
-		rc = sig_expr_parse(s, &s->rows, p->value, err, sizeof(err));
+		rc = set_extent(s, &s->rows, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "cols"))
-		rc = sig_expr_parse(s, &s->cols, p->value, err, sizeof(err));
+		rc = set_extent(s, &s->cols, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "eps"))
 		rc = set_eps(s, p->value, err, sizeof(err));
 	else if (!strcmp(p->key, "weight"))

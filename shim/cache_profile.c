@@ -49,6 +49,13 @@ static bool parse(const char *line, size_t len, struct profile_row *r)
 		      &r->key.hash[1], &r->rows, &r->members_ns, &r->fused_ns, &r->samples) == 6;
 }
 
+bool cache_profile_file(const char *file)
+{
+	size_t len = sizeof(name) - 1;
+
+	return !strncmp(file, name, len) && (!file[len] || file[len] == '.');
+}
+
 /* The file's text, malloc'ed; NULL if there is none that is the user's own. */
 static char *text(size_t *len)
 {

@@ -21,5 +21,7 @@ struct profile_row {
 void cache_profile_each(void (*fn)(void *arg, const struct profile_row *r), void *arg);
 /* Adds rows; newer ones take the place of older ones of their key and number of rows. 0 or -1. */
 int cache_profile_put(const struct profile_row *row, unsigned n);
+/* Is it the name of its file, or of one being written? */
+bool cache_profile_file(const char *name);
 
 #endif

@@ -74,6 +74,18 @@ static void *watch(void *arg)
 	return NULL;
 }
 
+/* A handler that returns from one of these hides that the program is lost, or loops. */
+static bool is_fault(long number)
+{
+	static const int fault[] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE, SIGTRAP,
+				    SIGABRT, SIGSYS, SIGKILL, SIGSTOP};
+
+	for (unsigned i = 0; i < sizeof(fault) / sizeof(*fault); i++)
+		if (number == fault[i])
+			return true;
+	return false;
+}
+
 /* The program's own handler, if it has one, stays. */
 static bool take_signal(long number)
 {
@@ -81,6 +93,12 @@ static bool take_signal(long number)
 
 	if (!number)
 		return false;
+	if (is_fault(number)) {
+		log_warn("toggle_signal: signal %ld stands for a fault, or cannot be received; "
+			 "choose one such as 10 (SIGUSR1)",
+			 number);
+		return false;
+	}
 	if (number > SIGRTMAX || sigaction((int)number, NULL, &old)) {
 		log_warn("toggle_signal: there is no signal %ld", number);
 		return false;

@@ -125,9 +125,13 @@ void record_start(void)
 
 	if (!option || !option[0])
 		return;
+	errno = ENAMETOOLONG;
 	if (!report_path(option, path, sizeof(path)) ||
 	    !record_file_open(&rec.file, path, process.config.opt.times)) {
-		log_warn("cannot record to %s: %s", option, strerror(errno));
+		log_warn("cannot record to %s: %s", option,
+			 errno == EBUSY   ? "another process records there; use %p"
+			 : errno == ENXIO ? "nobody reads it"
+					  : strerror(errno));
 		return;
 	}
 	put("{\"k\":\"version\",\"v\":1}\n");

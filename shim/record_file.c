@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "config/log.h"
+#include "config/pipe.h"
 
 enum { BUFFER = 1 << 20, PAGE = 4096, WRITE_MS = 100 };
 
@@ -34,42 +36,41 @@ static int map(struct record_file *f, long long offset)
 
 static void stop(struct record_file *f, int err)
 {
-	log_warn_once("recording stopped: %s", strerror(err));
+	log_warn_once("recording stopped: %s",
+		      err == EAGAIN ? "its reader does not read" : strerror(err));
 	record_file_close(f);
 }
 
 static void drain(struct record_file *f)
 {
-	size_t done = 0;
+	int err = pipe_write_all(f->fd, f->at, f->used) ? errno : 0;
 
-	while (done < f->used) {
-		ssize_t n = write(f->fd, f->at + done, f->used - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			f->used = 0;
-			stop(f, errno);
-			return;
-		}
-		done += (size_t)n;
-	}
 	f->used = 0;
+	if (err)
+		stop(f, err);
 }
 
 static int open_file(const char *path, bool mapped)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (mapped ? 0 : O_TRUNC), 0666);
+	struct stat st;
+	int fd;
 
-	if (fd < 0) /* a pipe or device may only be written */
-		return open(path, O_WRONLY | O_CLOEXEC);
-	/* Another process that records there must not lose the pages it writes to. */
-	if (mapped && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+	/* Opened to be read, too, a pipe would wait for a reader that never comes. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fd = open(path, O_WRONLY | O_CLOEXEC); /* it may only be written */
+	if (fd < 0)
+		return -1;
+	/* Another process that records there must not lose what it writes, or the pages it writes
+	 * to. */
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		close(fd);
 		errno = EBUSY;
 		return -1;
 	}
-	if (mapped && ftruncate(fd, 0))
+	if (ftruncate(fd, 0))
 		log_debug("a recording that is no file");
 	return fd;
 }
@@ -149,6 +150,7 @@ void record_file_close(struct record_file *f)
 		if (ftruncate(f->fd, f->offset + (long long)f->used))
 			log_debug("the recording's end is padded");
 	}
+	flock(f->fd, LOCK_UN); /* a forked child may have the file open, too */
 	close(f->fd);
 	f->at = NULL;
 	f->fd = -1;

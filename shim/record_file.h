@@ -23,8 +23,9 @@ struct record_file {
 	uint64_t written;  /* when, in ms */
 };
 
-/* Opens and empties the file. mapped: it is this process's own; where it cannot be mapped, a pipe
- * for instance, it is buffered all the same. False, with errno, if it cannot. */
+/* Opens and empties the file. mapped: where it cannot be mapped, a pipe for instance, it is
+ * buffered all the same. False, with errno, if it cannot: EBUSY where another process records
+ * there, ENXIO where it is a pipe that nobody reads. */
 bool record_file_open(struct record_file *f, const char *path, bool mapped);
 /* Makes room for a line; false if the recording had to end (warned once). */
 bool record_file_room(struct record_file *f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shim/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "config/log.h"
+#include "config/pipe.h"
 #include "matcher/sig.h"
 #include "shim/control.h"
 #include "shim/graph_report.h"
@@ -167,7 +169,13 @@ static void explain(const struct report_totals *t, char *text, size_t size)
 				most = t->counts.pattern[p].rejected[r];
 				why = (enum reason)r;
 			}
-	if (most && most >= t->checked)
+	if (process.config.opt.verify == VERIFY_ALWAYS && t->checked &&
+	    (why == REASON_UNPREDICTED || most < t->checked))
+		snprintf(text, size,
+			 "none fused, %llu checked: with verify = always every group runs the "
+			 "program's own kernels",
+			 t->checked);
+	else if (most && most >= t->checked)
 		snprintf(text, size, "none fused: %s (%s)", reason_word(why), reason_text(why));
 	else if (t->checked)
 		snprintf(text, size, "none fused, %llu checked", t->checked);
@@ -277,7 +285,7 @@ void report_exit(void)
 {
 	const struct options *o = &process.config.opt;
 	char path[4096];
-	bool any;
+	bool any, bad;
 	FILE *f;
 
 	pthread_mutex_lock(&report.lock);
@@ -288,14 +296,16 @@ void report_exit(void)
 	if (any && o->summary)
 		summary(&report.total);
 	if (any && o->report && o->report[0]) {
-		f = report_path(o->report, path, sizeof(path)) ? fopen(path, "we") : NULL;
+		errno = ENAMETOOLONG;
+		f = report_path(o->report, path, sizeof(path)) ? pipe_open(path) : NULL;
+		bad = !f;
 		if (f) {
 			report_json(f, &report.total);
-			if (fclose(f))
-				f = NULL;
+			bad = fflush(f) || ferror(f);
+			bad |= fclose(f);
 		}
-		if (!f)
-			log_warn("cannot write the report %s", o->report);
+		if (bad)
+			log_warn("cannot write the report %s: %m", o->report);
 	}
 	pthread_mutex_unlock(&report.lock);
 }

@@ -42,9 +42,9 @@ static void first_difference(const struct ab_run *a, const struct ab_run *b, cha
 		snprintf(text, size, "stdout, behind its first %d bytes", AB_KEPT);
 }
 
-static bool same(const struct ab_run *a, const struct ab_run *b)
+static bool same_output(const struct ab_run *a, const struct ab_run *b)
 {
-	return a->status == b->status && a->out_bytes == b->out_bytes && a->out_hash == b->out_hash;
+	return a->out_bytes == b->out_bytes && a->out_hash == b->out_hash;
 }
 
 static const char *const word[] = {
@@ -103,16 +103,21 @@ static bool warm_up(const struct ab_request *q, struct ab_run *one, struct ab_re
 	return true;
 }
 
-/* The outputs of all runs against the first one without fusion. */
+/* The statuses of all runs, and with --check their outputs, against the first one without fusion.
+ */
 static void compare(const struct ab_run *first, const struct ab_run *one, enum ab_mode mode,
 		    struct ab_result *r)
 {
 	bool *which = mode == AB_OFF ? &r->varies : &r->differs;
+	bool statuses = first->status != one->status, news = statuses && !r->statuses;
 
-	if (*which || same(first, one))
+	r->statuses |= statuses;
+	if (one->status && !r->err[0])
+		snprintf(r->err, sizeof(r->err), "%s", one->err);
+	if ((*which && !news) || (!statuses && (!r->checked || same_output(first, one))))
 		return;
 	*which = true;
-	if (mode == AB_OFF || !r->difference[0])
+	if (mode == AB_OFF || !r->difference[0] || news)
 		first_difference(first, one, r->difference, sizeof(r->difference));
 }
 
@@ -144,8 +149,7 @@ static void measure(const struct ab_request *q, struct ab_result *r)
 			}
 			if (!have_first)
 				memcpy(first, one, sizeof(*first));
-			else if (q->check)
-				compare(first, one, mode, r);
+			compare(first, one, mode, r);
 			have_first = true;
 			if (mode == AB_ON) {
 				r->counts = one->counts;
@@ -186,7 +190,8 @@ static int conclude(const struct ab_request *q, struct ab_result *r)
 		free(copy);
 	}
 	(q->json ? ab_print_json : ab_print_text)(q, r, stdout);
-	if (r->failure[0] || (r->differs && !r->varies) || r->verify.rejected[REASON_QUARANTINED])
+	if (r->failure[0] || r->statuses || r->exit_status || (r->differs && !r->varies) ||
+	    r->verify.rejected[REASON_QUARANTINED])
 		return EXIT_BAD_INPUT;
 	return r->interrupted ? 128 + ab_interrupted : 0;
 }
@@ -219,13 +224,17 @@ static int compare_program(struct ab_request *q)
 	return rc;
 }
 
-/* A whole number in [low, high]. */
-static bool number(const char *text, long low, long high, long *value)
+/* A whole number in [low, high]; said if it is none. */
+static bool number(const char *option, const char *text, long low, long high, long *value)
 {
 	char *end;
 
 	*value = strtol(text ? text : "", &end, 10);
-	return text && end != text && !*end && *value >= low && *value <= high;
+	if (text && end != text && !*end && *value >= low && *value <= high)
+		return true;
+	log_warn("%s: expected a whole number from %ld to %ld, not \"%s\"", option, low, high,
+		 text ? text : "");
+	return false;
 }
 
 /* Takes argv[*i] if it is ab's own. 1, 0, or -1 where its value is wrong. */
@@ -248,15 +257,15 @@ static int own_flag(struct ab_request *q, int argc, char **argv, int *i)
 			return 1;
 		}
 	if (!strcmp(arg, "-n")) {
-		if (!number(value, 1, PAIRS_MAX, &n))
+		if (!number(arg, value, 1, PAIRS_MAX, &n))
 			return -1;
 		q->pairs = (unsigned)n;
 	} else if (!strcmp(arg, "--warmup")) {
-		if (!number(value, 0, PAIRS_MAX, &n))
+		if (!number(arg, value, 0, PAIRS_MAX, &n))
 			return -1;
 		q->warmup = (int)n;
 	} else if (!strcmp(arg, "--timeout")) {
-		if (!number(value, 1, INT_MAX, &n))
+		if (!number(arg, value, 1, INT_MAX, &n))
 			return -1;
 		q->timeout = (double)n;
 	} else if (!strcmp(arg, "--figure")) {

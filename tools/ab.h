@@ -63,13 +63,16 @@ struct ab_result {
 	double off_median, on_median;
 	struct ab_interval interval; /* of the ratio */
 	struct ab_counts counts;     /* of the last run that was on */
-	int exit_status;             /* of every run, where --check says nothing else */
+	int exit_status;             /* of the first run; of every run, unless `statuses` */
+	bool statuses;               /* exit statuses differ */
 	bool settled;                /* and nothing was being learned any more in it */
 	bool interrupted;
 	char failure[512]; /* why there is no result; "" */
 	char err[4096];    /* what the program that failed said last */
+	bool varies,
+		differs; /* statuses and, where checked, outputs; varies: also without fusion */
 	/* --check. */
-	bool checked, varies, differs; /* varies: also without fusion */
+	bool checked;
 	char difference[256];
 	struct ab_counts verify;
 	bool verified;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/ab.h"
+#include "tools/utf8.h"
 
 #define METHOD "order statistics of the paired ratios (distribution-free, binomial)"
 
@@ -32,12 +33,17 @@ static void why_nothing(const struct ab_counts *c, char *text, unsigned size)
 
 static void outputs(const struct ab_result *r, char *text, unsigned size)
 {
-	if (!r->checked)
-		text[0] = 0;
-	else if (r->varies)
-		snprintf(text, size, "; outputs differ from run to run even without fusion");
+	if (r->varies)
+		snprintf(text, size, "; %s differ from run to run even without fusion",
+			 r->statuses ? "exit statuses" : "outputs");
 	else if (r->differs)
-		snprintf(text, size, "; OUTPUTS DIFFER: %s", r->difference);
+		snprintf(text, size, "; %s DIFFER: %s",
+			 r->statuses && !r->checked ? "EXIT STATUSES" : "OUTPUTS", r->difference);
+	else if (r->exit_status)
+		snprintf(text, size, "; but the program fails: every run exits with status %d",
+			 r->exit_status);
+	else if (!r->checked)
+		text[0] = 0;
 	else if (r->verified && r->verify.rejected[REASON_QUARANTINED])
 		snprintf(text, size, "; outputs identical, but a live check found other bytes");
 	else
@@ -124,13 +130,11 @@ void ab_print_text(const struct ab_request *q, const struct ab_result *r, FILE *
 		else if (r->no_device[0])
 			fprintf(f, "  device        not measured: %s\n", r->no_device);
 	}
-	if (r->exit_status)
-		fprintf(f, "  the program exits with status %d\n", r->exit_status);
 	if (r->interrupted)
 		fputs("interrupted: these are the runs until then\n", f);
 	ab_verdict(r, verdict, sizeof(verdict));
 	fprintf(f, "%s\n", verdict);
-	if (r->failure[0] && r->err[0])
+	if (r->err[0])
 		fprintf(f, "what it said last:\n%s%s", r->err,
 			r->err[strlen(r->err) - 1] == '\n' ? "" : "\n");
 }
@@ -165,7 +169,7 @@ static json_t *json_check(const struct ab_result *r)
 					       : "identical");
 
 	if (r->difference[0])
-		json_object_set_new(check, "difference", json_string(r->difference));
+		json_object_set_new(check, "difference", utf8_json(r->difference));
 	if (r->verified)
 		json_object_set_new(check, "verify",
 				    json_pack("{s:I, s:I}", "checked",
@@ -192,7 +196,7 @@ void ab_print_json(const struct ab_request *q, const struct ab_result *r, FILE *
 	char verdict[1200];
 
 	for (char **a = q->argv; *a; a++)
-		json_array_append_new(command, json_string(*a));
+		json_array_append_new(command, utf8_json(*a));
 	json_object_set_new(all, "command", command);
 	json_object_set_new(all, "pairs", json_integer(r->pairs));
 	json_object_set_new(all, "warmups", json_integer(r->warmups));
@@ -215,14 +219,16 @@ void ab_print_json(const struct ab_request *q, const struct ab_result *r, FILE *
 				    json_pack("{s:o, s:o}", "off", json_device(&r->device_off),
 					      "on", json_device(&r->device_on)));
 	else if (r->no_device[0])
-		json_object_set_new(all, "no_device", json_string(r->no_device));
+		json_object_set_new(all, "no_device", utf8_json(r->no_device));
 	json_object_set_new(all, "exit_status", json_integer(r->exit_status));
 	if (r->checked)
 		json_object_set_new(all, "check", json_check(r));
 	if (r->failure[0])
-		json_object_set_new(all, "failure", json_string(r->failure));
+		json_object_set_new(all, "failure", utf8_json(r->failure));
+	if (r->err[0])
+		json_object_set_new(all, "stderr", utf8_json(r->err));
 	ab_verdict(r, verdict, sizeof(verdict));
-	json_object_set_new(all, "verdict", json_string(verdict));
+	json_object_set_new(all, "verdict", utf8_json(verdict));
 	json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	fputc('\n', f);
 	json_decref(all);

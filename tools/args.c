@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/args.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config/options.h"
+
+/*
+ * A pipe, such as <(command) is, can be read once, but each process of the program reads the
+ * configuration. So what is in it becomes a file in memory, which is there for as long as this
+ * process is, or the program that it becomes.
+ */
+static int keep_pipe(const char *file, char *path, size_t size)
+{
+	int from = open(file, O_RDONLY | O_CLOEXEC), to = memfd_create("autofuse.ini", 0);
+	char part[4096];
+	ssize_t n = -1;
+
+	while (from >= 0 && to >= 0 && (n = read(from, part, sizeof(part))) > 0)
+		if (write(to, part, (size_t)n) != n)
+			break;
+	if (n)
+		log_warn("%s: %m", file);
+	if (from >= 0)
+		close(from);
+	if (n && to >= 0)
+		close(to);
+	snprintf(path, size, "/proc/%ld/fd/%d", (long)getpid(), to);
+	return n ? -1 : 0;
+}
 
 /* Adds FILE, by its absolute path (the program may change its directory), to AUTOFUSE_CONFIG. */
 static enum args_got add_file(const char *file)
@@ -13,9 +41,13 @@ static enum args_got add_file(const char *file)
 	const char *old = getenv("AUTOFUSE_CONFIG");
 	char path[PATH_MAX], *list;
 	enum args_got got = ARGS_BAD;
+	struct stat st;
 	size_t size;
 
-	if (!realpath(file, path)) {
+	if (!stat(file, &st) && S_ISFIFO(st.st_mode)) {
+		if (keep_pipe(file, path, sizeof(path)))
+			return ARGS_BAD;
+	} else if (!realpath(file, path)) {
 		log_warn("%s: %m", file);
 		return ARGS_BAD;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is kept between runs: where, what, and away with it. */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -12,8 +13,10 @@
 #include "shim/cache.h"
 #include "shim/cache_dir.h"
 #include "shim/cache_image.h"
+#include "shim/cache_profile.h"
 #include "tools/args.h"
 #include "tools/commands.h"
+#include "tools/utf8.h"
 
 static const char *const kind_word[] = {[CACHE_PROBED] = "probed, live checks are due",
 					[CACHE_VERDICT] = "proven",
@@ -47,39 +50,75 @@ static int order(const void *a, const void *b)
 	return by_text ? by_text : memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
-/* Files of ours in the directory: verdicts of any build, markers, locks, images. fn is called with
- * each name. but: neither that file nor images. Their number. */
-static unsigned each_file(void (*fn)(int dirfd, const char *name), const char *but)
+/* Files of ours in the directory: verdicts of any build, markers, locks, images, the profile. fn is
+ * called with each name. 0, or -1: the directory cannot be read (warned). */
+static int each_file(void (*fn)(void *arg, const char *name), void *arg)
 {
 	int fd = dup(cache_dirfd());
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
-	unsigned n = 0;
 
 	if (!d) {
+		log_warn("%s: %m", cache_dir());
 		if (fd >= 0)
 			close(fd);
-		return 0;
+		return -1;
 	}
 	rewinddir(d);
-	while ((e = readdir(d))) {
-		if (strncmp(e->d_name, "verdicts-", 9) && strncmp(e->d_name, "mark-", 5) &&
-		    strncmp(e->d_name, "probe-", 6) && !cache_image_file(e->d_name))
-			continue;
-		if (but && (!strcmp(e->d_name, but) || cache_image_file(e->d_name)))
-			continue;
-		if (fn)
-			fn(cache_dirfd(), e->d_name);
-		n++;
-	}
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, "verdicts-", 9) || !strncmp(e->d_name, "mark-", 5) ||
+		    !strncmp(e->d_name, "probe-", 6) || cache_image_file(e->d_name) ||
+		    cache_profile_file(e->d_name))
+			fn(arg, e->d_name);
 	closedir(d);
-	return n;
+	return 0;
 }
 
-static void remove_file(int dirfd, const char *name)
+struct removal {
+	unsigned gone, left;
+};
+
+static void remove_file(void *arg, const char *name)
 {
-	if (unlinkat(dirfd, name, 0))
-		log_warn("%s: %m", name);
+	struct removal *r = arg;
+
+	if (!unlinkat(cache_dirfd(), name, 0)) {
+		r->gone++;
+	} else if (errno != ENOENT) { /* nobody else was quicker */
+		log_warn("%s/%s: %m", cache_dir(), name);
+		r->left++;
+	}
+}
+
+static int clear(void)
+{
+	struct removal r = {0};
+
+	if (each_file(remove_file, &r))
+		return EXIT_FAILED;
+	printf("%u file%s removed from %s", r.gone, r.gone == 1 ? "" : "s", cache_dir());
+	if (r.left)
+		printf(", %u could not be", r.left);
+	putchar('\n');
+	return r.left ? EXIT_FAILED : 0;
+}
+
+struct others {
+	char own[64]; /* this build's verdicts */
+	unsigned n;
+};
+
+/* What `list` does not show otherwise. */
+static void other_file(void *arg, const char *name)
+{
+	struct others *o = arg;
+
+	o->n += strcmp(name, o->own) && !cache_image_file(name) && !cache_profile_file(name);
+}
+
+static void count_shape(void *arg, const struct profile_row *r)
+{
+	++*(unsigned *)arg;
 }
 
 static void print_text(const struct list *l, FILE *f)
@@ -122,14 +161,14 @@ static void image(void *arg, const struct image_entry *e)
 			e->file + 6, e->label.name, e->label.cc, version, e->bytes);
 	if (!all->json)
 		return;
-	one = json_pack("{s:s, s:s, s:i, s:s, s:I, s:I, s:b}", "key", e->file + 6, "name",
-			e->label.name, "cc", (int)e->label.cc, "nvrtc", version, "bytes",
+	one = json_pack("{s:s, s:o, s:i, s:s, s:I, s:I, s:b}", "key", e->file + 6, "name",
+			utf8_json(e->label.name), "cc", (int)e->label.cc, "nvrtc", version, "bytes",
 			(json_int_t)e->bytes, "used", (json_int_t)e->used, "damaged", e->damaged);
 	if (one)
 		json_array_append_new(all->json, one);
 }
 
-static void print_json(const struct list *l, FILE *f)
+static void print_json(const struct list *l, unsigned shapes, FILE *f)
 {
 	static const char *const word[] = {
 		[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
@@ -143,15 +182,15 @@ static void print_json(const struct list *l, FILE *f)
 
 		snprintf(key, sizeof(key), "%016" PRIx64 "%016" PRIx64, r->key.hash[0],
 			 r->key.hash[1]);
-		one = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s}", "key", key, "kind", word[r->kind],
+		one = json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "key", key, "kind", word[r->kind],
 				"reason", reason_word(r->why), "rows", (json_int_t)r->rows,
-				"candidate", r->candidate, "detail", r->detail);
+				"candidate", r->candidate, "detail", utf8_json(r->detail));
 		if (one)
 			json_array_append_new(list, one);
 	}
 	cache_image_each(image, &images);
-	all = json_pack("{s:s, s:o, s:o}", "path", cache_dir(), "records", list, "images",
-			images.json);
+	all = json_pack("{s:o, s:o, s:o, s:i}", "path", utf8_json(cache_dir()), "records", list,
+			"images", images.json, "shapes_measured", (int)shapes);
 	json_dumpf(all, f, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	fputc('\n', f);
 	json_decref(all);
@@ -160,17 +199,21 @@ static void print_json(const struct list *l, FILE *f)
 static int list(bool json)
 {
 	struct list l = {0};
-	char own[64];
 	struct images images = {.f = stdout};
-	unsigned other;
+	struct others other = {.n = 0};
+	unsigned shapes = 0;
 
 	cache_each(collect, &l);
 	if (l.n)
 		qsort(l.r, l.n, sizeof(*l.r), order);
-	snprintf(own, sizeof(own), "verdicts-%016" PRIx64, fused_build_id());
-	other = each_file(NULL, own);
+	snprintf(other.own, sizeof(other.own), "verdicts-%016" PRIx64, fused_build_id());
+	cache_profile_each(count_shape, &shapes);
+	if (each_file(other_file, &other)) {
+		free(l.r);
+		return EXIT_FAILED;
+	}
 	if (json) {
-		print_json(&l, stdout);
+		print_json(&l, shapes, stdout);
 	} else {
 		print_text(&l, stdout);
 		cache_image_each(image, &images);
@@ -178,9 +221,12 @@ static int list(bool json)
 		if (images.n)
 			printf("; %u compiled image%s of %" PRIu64 " bytes", images.n,
 			       images.n == 1 ? "" : "s", images.bytes);
-		if (other)
-			printf("; %u file%s of other builds or of processes under way", other,
-			       other == 1 ? "" : "s");
+		if (shapes)
+			printf("; times of %u shape%s in the profile", shapes,
+			       shapes == 1 ? "" : "s");
+		if (other.n)
+			printf("; %u file%s of other builds or of processes under way", other.n,
+			       other.n == 1 ? "" : "s");
 		putchar('\n');
 	}
 	free(l.r);
@@ -194,18 +240,20 @@ static int act(const char *what, const char *dir, bool json)
 		return 0;
 	}
 	if (access(dir, F_OK)) { /* looking at it should not make it */
+		if (errno != ENOENT && errno != ENOTDIR) {
+			log_warn("%s: %m", dir);
+			return EXIT_FAILED;
+		}
 		if (json)
-			printf("{\"path\": null, \"records\": [], \"images\": []}\n");
+			printf("{\"path\": null, \"records\": [], \"images\": [], "
+			       "\"shapes_measured\": 0}\n");
 		else
 			printf("nothing is kept: %s does not exist\n", dir);
 		return 0;
 	}
 	if (cache_open(dir, fused_build_id()))
 		return EXIT_FAILED;
-	if (!strcmp(what, "list"))
-		return list(json);
-	printf("%u files removed from %s\n", each_file(remove_file, NULL), cache_dir());
-	return 0;
+	return strcmp(what, "list") ? clear() : list(json);
 }
 
 int command_cache(int argc, char **argv)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The autofuse command. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,17 @@ static void usage(FILE *f)
 		   "files.\n");
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+static void usage_of(int i, FILE *f)
+{
+	fprintf(f, "usage: autofuse %s%s\n    %s\n", command[i].name, command[i].args,
+		command[i].help);
+}
+
 int command_help(int argc, char **argv)
 {
 	usage(stdout);
@@ -56,17 +68,38 @@ int command_probe(int argc, char **argv)
 						     : probe_child_main(0, 1);
 }
 
+/* What a command printed that never arrived: with a status of 0 the script that called it would go
+ * on. */
+static int flush(int status)
+{
+	bool bad = fflush(stdout) != 0;
+
+	if (!bad && !ferror(stdout))
+		return status;
+	if (bad)
+		log_warn("stdout: %m");
+	else
+		log_warn("not all of the output could be written to stdout");
+	return status ? status : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
-	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+	if (is_help(name))
 		name = "help";
 	if (!strcmp(name, "--version"))
 		name = "version";
-	for (int i = 0; i < COMMANDS; i++)
-		if (!strcmp(name, command[i].name))
-			return command[i].run(argc - 1, argv + 1);
+	for (int i = 0; i < COMMANDS; i++) {
+		if (strcmp(name, command[i].name))
+			continue;
+		if (*command[i].help && argc > 2 && is_help(argv[2])) {
+			usage_of(i, stdout);
+			return flush(0);
+		}
+		return flush(command[i].run(argc - 1, argv + 1));
+	}
 	if (*name)
 		log_warn("no command \"%s\"", name);
 	usage(stderr);

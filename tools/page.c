@@ -11,6 +11,7 @@
 
 #include "config/hash.h"
 #include "tools/timeline.h"
+#include "tools/utf8.h"
 
 enum { LINES = 400, SPANS = 600, LANES = 4, STREAMS = 16 };
 
@@ -158,11 +159,11 @@ static json_t *data(const struct listing *l, const struct listing_view *v)
 		json_array_append_new(lines, line_of(l, &l->line[i]));
 	in_window = lanes(&b, window, sizeof(window));
 	all = json_pack(
-		"{s:s, s:I, s:I, s:I, s:s*, s:o, s:i, s:{s:I, s:f, s:b, s:I}, s:{s:I, s:f, s:I}, "
+		"{s:o, s:I, s:I, s:I, s:s*, s:o, s:i, s:{s:I, s:f, s:b, s:I}, s:{s:I, s:f, s:I}, "
 		"s:s, s:o, s:o, s:o, s:i}",
-		"title", v->source ? v->source : "recording", "launches", (json_int_t)l->launches,
-		"kernels", (json_int_t)l->nkernel, "device_ns", (json_int_t)l->ns, "no_times",
-		v->times_note, "streams", streams, "more_streams",
+		"title", utf8_json(v->source ? v->source : "recording"), "launches",
+		(json_int_t)l->launches, "kernels", (json_int_t)l->nkernel, "device_ns",
+		(json_int_t)l->ns, "no_times", v->times_note, "streams", streams, "more_streams",
 		l->nstream > STREAMS ? (int)(l->nstream - STREAMS) : 0, "before", "launches",
 		(json_int_t)sums.before, "ns", sums.before_ns, "guessed", sums.guessed, "bytes",
 		(json_int_t)bytes, "after", "launches", (json_int_t)sums.after, "ns", sums.after_ns,

@@ -169,9 +169,14 @@ static void host_elf(struct file *f, Elf *elf, uint64_t base, const char *member
 	size_t n, names;
 	bool linked = false, usual = false;
 	struct section s;
+	GElf_Ehdr eh;
 
-	if (base > f->size || elf_getshdrnum(elf, &n) || elf_getshdrstrndx(elf, &names))
+	if (base > f->size || !gelf_getehdr(elf, &eh) || eh.e_shoff > f->size - base ||
+	    (uint64_t)eh.e_shnum * eh.e_shentsize > f->size - base - eh.e_shoff ||
+	    elf_getshdrnum(elf, &n) || elf_getshdrstrndx(elf, &names)) {
+		scan_damaged(f->s, f->name, member ? member : "");
 		return;
+	}
 	for (size_t i = 1; i < n; i++)
 		if (section(f, elf, names, i, base, &s)) {
 			linked |= s.linked;
@@ -188,6 +193,17 @@ static void host_elf(struct file *f, Elf *elf, uint64_t base, const char *member
 	}
 }
 
+/* Does the archive's member that begins at `at` go beyond the end? libelf says what there is of it.
+ */
+static bool cut_short(const struct file *f, uint64_t at)
+{
+	struct ar_hdr h;
+
+	return at >= sizeof(h) && at <= f->size && read_at(f, &h, sizeof(h), at - sizeof(h)) &&
+	       !memcmp(h.ar_fmag, ARFMAG, sizeof(h.ar_fmag)) &&
+	       strtoull(h.ar_size, NULL, 10) > f->size - at;
+}
+
 static void archive(struct file *f, Elf *ar)
 {
 	Elf_Cmd cmd = ELF_C_READ;
@@ -199,6 +215,8 @@ static void archive(struct file *f, Elf *ar)
 		if (elf_kind(elf) == ELF_K_ELF && h)
 			host_elf(f, elf, (uint64_t)elf_getbase(elf),
 				 scan_keep(f->s, h->ar_name ? h->ar_name : "?"));
+		else if (cut_short(f, (uint64_t)elf_getbase(elf)))
+			scan_damaged(f->s, f->name, "");
 		cmd = elf_next(elf);
 		elf_end(elf);
 	}
@@ -238,12 +256,14 @@ static void read_file(struct file *f)
 	} else if (n >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG) && eh.e_machine == EM_CUDA_) {
 		whole(f, FATBIN_ELF);
 	} else if (n >= SELFMAG &&
-		   (!memcmp(head, ELFMAG, SELFMAG) || !memcmp(head, ARMAG, SELFMAG)) &&
-		   (elf = elf_begin(f->fd, ELF_C_READ, NULL))) {
-		if (elf_kind(elf) == ELF_K_AR)
+		   (!memcmp(head, ELFMAG, SELFMAG) || !memcmp(head, ARMAG, SELFMAG))) {
+		elf = elf_begin(f->fd, ELF_C_READ, NULL);
+		if (elf && elf_kind(elf) == ELF_K_AR)
 			archive(f, elf);
-		else if (elf_kind(elf) == ELF_K_ELF)
+		else if (elf && elf_kind(elf) == ELF_K_ELF)
 			host_elf(f, elf, 0, NULL);
+		else
+			scan_damaged(f->s, f->name, "");
 		elf_end(elf);
 	} else {
 		whole(f, FATBIN_PTX);

@@ -7,6 +7,7 @@
 #include "matcher/sig_table.h"
 #include "tools/readable.h"
 #include "tools/scan.h"
+#include "tools/utf8.h"
 
 enum { NAMES_SHOWN = 200, NAME_WIDTH = 100, ARCHS_MAX = 64 };
 
@@ -133,7 +134,8 @@ static json_t *json_code(const struct scan_code *c)
 		[FATBIN_PLAIN] = "plain", [FATBIN_LZ4] = "lz4", [FATBIN_ZSTD] = "zstd"};
 	static const char *const kind[] = {
 		[FATBIN_OTHER] = "other", [FATBIN_PTX] = "ptx", [FATBIN_ELF] = "cubin"};
-	json_t *one = json_pack("{s:s, s:s}", "file", c->file, "in", c->where);
+	json_t *one =
+		json_pack("{s:o, s:o}", "file", utf8_json(c->file), "in", utf8_json(c->where));
 	char arch[24];
 
 	if (c->kind == FATBIN_OTHER && c->damaged) {
@@ -154,22 +156,13 @@ static json_t *json_code(const struct scan_code *c)
 	return one;
 }
 
-/* Names come from files: what is no UTF-8 is left out by jansson, so say that there was something.
- */
-static json_t *json_name(const char *name)
-{
-	json_t *j = name ? json_string(name) : NULL;
-
-	return j ? j : json_string("?");
-}
-
 static json_t *json_kernel(const struct scan_kernel *k)
 {
 	json_t *one = json_object(), *params = json_array(), *targets = json_array();
 	char *name = readable_name(k->k.name), arch[24];
 
-	json_object_set_new(one, "kernel", json_name(k->k.name));
-	json_object_set_new(one, "name", json_name(name));
+	json_object_set_new(one, "kernel", utf8_json(k->k.name));
+	json_object_set_new(one, "name", utf8_json(name));
 	free(name);
 	for (uint32_t i = 0; i < k->k.nparam; i++) {
 		json_t *p = json_pack("{s:I, s:I}", "offset", (json_int_t)k->k.param[i].offset,
@@ -202,7 +195,7 @@ static json_t *json_kernel(const struct scan_kernel *k)
 	if (k->k.decoder == &sig_decoder) {
 		const struct sig *sig = k->k.decoder_data;
 
-		json_object_set_new(one, "signature", json_name(sig->label));
+		json_object_set_new(one, "signature", utf8_json(sig->label));
 		json_object_set_new(one, "op", json_string(opcode_name(sig->code)));
 	}
 	return one;
@@ -214,7 +207,7 @@ void scan_print_json(const struct scan *s, const char *what, const char *glob, F
 	struct scan_kernel **list = scan_sorted(s, glob, &n);
 	json_t *all = json_object(), *code = json_array(), *kernels = json_array();
 
-	json_object_set_new(all, "scanned", json_name(what));
+	json_object_set_new(all, "scanned", utf8_json(what));
 	json_object_set_new(all, "cubins", json_integer(s->cubins));
 	json_object_set_new(all, "ptx", json_integer(s->ptx));
 	json_object_set_new(all, "other", json_integer(s->other));

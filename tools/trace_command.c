@@ -12,6 +12,7 @@
 #include "tools/args.h"
 #include "tools/commands.h"
 #include "tools/infer.h"
+#include "tools/outputs.h"
 #include "tools/profile.h"
 #include "tools/recording.h"
 #include "tools/timeline.h"
@@ -162,12 +163,12 @@ static int write_file(const char *name, const char *mode, const char *source,
 		return 0;
 	path_of(to, sizeof(to), name, source);
 	f = fopen(to, mode);
-	if (f)
-		write(l, v, f);
-	if (f && !fclose(f))
-		return 0;
-	log_warn("%s: %m", to);
-	return -1;
+	if (!f) {
+		log_warn("%s: %m", to);
+		return -1;
+	}
+	write(l, v, f);
+	return outputs_close(f, to);
 }
 
 static void sections(const struct listing *l, const struct listing_view *v, FILE *f)
@@ -182,6 +183,7 @@ static int list(const struct request *q, const char *path, const char *source)
 	bool added = q->sections && inferred_in_use(q->config, q->sections);
 	struct inferred *inferred = NULL;
 	struct recording r;
+	bool bad = false;
 	int rc;
 
 	if (recording_read(&r, path, q->on, (enum stores)q->config->opt.stores, true))
@@ -201,9 +203,11 @@ static int list(const struct request *q, const char *path, const char *source)
 	if (inferred && !q->json)
 		inferred_text(inferred, q->out);
 	rc = trace_errors(r.trace) ? EXIT_BAD_INPUT : 0;
-	if (write_file(q->perfetto, "we", path, r.listing, &v, perfetto) ||
-	    write_file(q->html, "we", path, r.listing, &v, page_write) ||
-	    write_file(q->sections, added ? "ae" : "we", path, r.listing, &v, sections))
+	/* One that cannot be written is no reason to go without the others. */
+	bad |= write_file(q->perfetto, "we", path, r.listing, &v, perfetto);
+	bad |= write_file(q->html, "we", path, r.listing, &v, page_write);
+	bad |= write_file(q->sections, added ? "ae" : "we", path, r.listing, &v, sections);
+	if (bad)
 		rc = EXIT_FAILED;
 	inferred_free(inferred);
 	recording_free(&r);
@@ -235,6 +239,7 @@ static int trace_program(const struct request *q)
 {
 	struct trace_app a;
 	char source[256], to[PATH_MAX];
+	bool bad = false;
 	int rc;
 
 	if (!trace_app_run(&a, q->program, q->json && q->out == stdout, q->infer)) {
@@ -244,7 +249,7 @@ static int trace_program(const struct request *q)
 
 			if (wanted(q->record, i == 0)) {
 				path_of(to, sizeof(to), q->record, a.file[i]);
-				trace_app_keep(a.file[i], to);
+				bad |= trace_app_keep(a.file[i], to);
 			}
 			if (!wanted(q->perfetto, i == 0))
 				mine.perfetto = NULL;
@@ -255,7 +260,7 @@ static int trace_program(const struct request *q)
 			if (i)
 				fputc('\n', q->out);
 			source_of(source, sizeof(source), q->program[0], &a, i);
-			list(&mine, a.file[i], source);
+			bad |= list(&mine, a.file[i], source) > EXIT_BAD_INPUT;
 		}
 		if (!a.nfile)
 			log_warn("%s used no CUDA driver that could be recorded", q->program[0]);
@@ -265,9 +270,20 @@ static int trace_program(const struct request *q)
 				"its name there is a file for each)",
 				a.nfile, q->record);
 	}
-	rc = a.status;
+	rc = a.status ? a.status : bad ? EXIT_FAILED : 0;
 	trace_app_free(&a);
 	return rc;
+}
+
+static int check_outputs(const struct request *q)
+{
+	const struct output o[] = {{"-o", q->output},
+				   {"--record", q->record},
+				   {"--perfetto", q->perfetto},
+				   {"--html", q->html},
+				   {"--infer", q->sections}};
+
+	return outputs_check(o, sizeof(o) / sizeof(*o), q->file);
 }
 
 int command_trace(int argc, char **argv)
@@ -278,6 +294,9 @@ int command_trace(int argc, char **argv)
 
 	if (parse(&q, argc, argv))
 		return usage();
+	rc = check_outputs(&q);
+	if (rc)
+		return rc;
 	if (q.output && !(q.out = fopen(q.output, "we"))) {
 		log_warn("%s: %m", q.output);
 		return EXIT_FAILED;
@@ -289,10 +308,8 @@ int command_trace(int argc, char **argv)
 	q.cache = c.opt.cache;
 	q.config = &c;
 	rc = q.program ? trace_program(&q) : list(&q, q.file, q.file);
-	if (q.output && fclose(q.out)) {
-		log_warn("%s: %m", q.output);
-		rc = rc ? rc : EXIT_FAILED;
-	}
+	if (q.output && outputs_close(q.out, q.output) && !rc)
+		rc = EXIT_FAILED;
 	config_free(&c);
 	return rc;
 }

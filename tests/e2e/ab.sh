@@ -52,6 +52,10 @@ ok "a pattern that is switched off" has "$out" "nothing to fuse: disabled \(the 
 out=$(ab -n 1 -- sh -c 'exit 3')
 ok "no kernels" has "$out" "nothing to fuse: the program left no report"
 ok "the program's own status is told" has "$out" "exits with status 3"
+out=$(ab -n 1 -- sh -c 'echo last words >&2; exit 3'); rc=$?
+ok "a program that always fails: status, and what it said" has "$rc $(tr '\n' ' ' <<<"$out")" "^1 .*the program fails: every run exits with status 3 .*last words"
+out=$(ab -n 1 --warmup 0 -- sh -c 'echo last words >&2; exit $AUTOFUSE'); rc=$?
+ok "a program that fails with fusion: without --check, too" has "$rc $(tr '\n' ' ' <<<"$out")" "^1 .*EXIT STATUSES DIFFER: exit status 0 became 1 .*last words"
 
 out=$(ab -n 2 -- sh -c 'echo last words >&2; kill -SEGV $$'); rc=$?
 ok "a crash ends it" same 1 $rc
@@ -90,6 +94,7 @@ rc=$?
 ok "interrupted: prints what there is" [ "$(get pairs)" -ge 1 -a "$(get pairs)" -lt 1000 ]
 ok "interrupted: says so" same "True 130" "$(get interrupted) $rc"
 
+ok "a number that is none: what was expected" has "$(ab -n abc -- true)" '^autofuse: -n: expected a whole number from 1 to 10000, not "abc"$'
 ok "wrong number" has "$(ab -n 0 -- true)" "usage: autofuse ab"
 ok "no program" has "$(ab -n 2 -- no-such-program)" "there is no program no-such-program"
 ok "nothing is left behind" same "" "$(ls -d "${TMPDIR:-/tmp}"/autofuse-ab-* 2>/dev/null)"

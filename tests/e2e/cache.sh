@@ -62,9 +62,25 @@ if [ "$(id -u)" = 0 ]; then
 else
 	left_out "a directory of another owner: refused" "only root can make one"
 fi
+# The profile that `autofuse trace` leaves is ours, too. What cannot be removed is not said to be.
+echo "afp1 0123456789abcdef0123456789abcdef 7 10 20 3 #0000000000000000" >"$AUTOFUSE_CACHE/profile"
+touch "$AUTOFUSE_CACHE/profile.123"
+mkdir "$AUTOFUSE_CACHE/verdicts-fedcba9876543210"
+out=$(cache clear); rc=$?
+ok "clear: what is left" has "$out" "verdicts-fedcba9876543210: Is a directory"
+ok "clear: how many" has "$out" "^[4-9] files removed from $AUTOFUSE_CACHE, 1 could not be$"
+ok "clear: status" same "125 no" "$rc $([ -e "$AUTOFUSE_CACHE/profile" ] && echo yes || echo no)"
+rmdir "$AUTOFUSE_CACHE/verdicts-fedcba9876543210"
+touch "$AUTOFUSE_CACHE/verdicts-0123456789abcdef" "$AUTOFUSE_CACHE/mark-0"
 ok "clear" has "$(cache clear)" "^[2-9] files removed from $AUTOFUSE_CACHE$"
 ok "what is not ours stays" same "not ours" "$(ls "$AUTOFUSE_CACHE")"
 ok "nothing is left" has "$(cache)" "^0 records of this build"
+ln -s loop "$AF_TMP/loop"
+out=$(cache --cache="$AF_TMP/loop"); rc=$?
+ok "a place that cannot be looked at" has "$rc $out" "^125 .*loop: Too many levels"
+mkdir "$AF_TMP/$(printf 'caf\351')"
+cache list --json --cache="$AF_TMP/$(printf 'caf\351')" >"$AF_TMP/cache.json"
+ok "as JSON, in a place whose name is not UTF-8" same "$AF_TMP/caf"$'\xef\xbf\xbd' "$(field "$AF_TMP/cache.json" path)"
 ok "cache = none" has "$(cache --cache=none)" "nothing is kept"
 ok "other words" has "$(cache destroy)" "usage: autofuse cache"
 finish

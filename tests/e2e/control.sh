@@ -71,4 +71,8 @@ wait $pid
 ok "the signal is not ours unless asked for" same 138 $?
 got=$(AUTOFUSE_TOGGLE_SIGNAL=999 shim "$app" plain 100 2>&1 >/dev/null)
 ok "no such signal" has "$got" "toggle_signal: there is no signal 999"
+for number in 4 5 6 7 8 9 11 19 31; do
+	got=$(AUTOFUSE_TOGGLE_SIGNAL=$number shim "$app" plain 100 2>&1 >/dev/null)
+	ok "signal $number is the system's" has "$got" "toggle_signal: signal $number stands for a fault, or cannot be received"
+done
 finish

@@ -55,8 +55,9 @@ for b in $builds; do
 	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_VERIFY=off patient "$app" --tokens $tokens)
 	ok "$b: same tokens, not recorded" same "$plain" "$got"
 	ok "$b: and the same groups" compare_plan "$AF_TMP/rec" "$AF_TMP/report"
-	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_VERIFY=always shim "$app" --tokens $tokens)
+	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SUMMARY=yes AUTOFUSE_VERIFY=always shim "$app" --tokens $tokens 2>"$AF_TMP/err")
 	ok "$b: same tokens with verify = always" same "$plain" "$got"
+	ok "$b: and the line at exit says that it is why" has "$(cat "$AF_TMP/err")" "none fused, [0-9]+ checked: with verify = always every group runs the program's own kernels$"
 	ok "$b: and every group checked, none fused" same 0 "$(field "$AF_TMP/report" launches/fused)"
 	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_SAMPLE_EVERY=7 shim "$app" --tokens $tokens --stream)
 	ok "$b: same tokens on a created stream, sampling" same "$plain" "$got"

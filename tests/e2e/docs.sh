@@ -48,6 +48,41 @@ else
 	skip "make demo ends as the README says" "the README has the software GPU's"
 fi
 
+# What a signature may say, where people look it up first.
+ok "every operation, argument, type and key of signatures is in libautofuse(7)" python3 - <<'PY'
+import re, sys
+page = open("docs/man/libautofuse.7").read()
+page = page[page.index(".SS Signatures"):page.index(".SH REASONS")]
+words = [w for f in ("opcode", "role", "dtype") for w in re.findall(r"^(?:OPCODE|ROLE|DTYPE)\((\w+)", open("matcher/%s.def" % f).read(), re.M)]
+words += re.findall(r'strcmp\(p->key, "(\w+)"', open("matcher/sig_section.c").read()) + ["inout", r"1\+w"]
+assert len(words) > 60
+lost = [w for w in words if not re.search(r"(?<!\w)%s(?!\w)" % w, page)]
+print("# lost: %s" % " ".join(lost) if lost else "", end="\n" if lost else "")
+sys.exit(bool(lost))
+PY
+ok "every variable of the environment is in a man page" python3 - <<'PY'
+import glob, re, sys
+pages = "".join(open(p).read() for p in glob.glob("docs/man/*"))
+names = {n for d in ("config", "shim", "tools") for f in glob.glob(d + "/*.c") for n in re.findall(r'getenv\("(\w+)"', open(f).read())}
+lost = sorted(n for n in names if not n.startswith(("AUTOFUSE", "SOFTGPU")) and n != "PATH" and n not in pages)
+print("# lost: %s" % " ".join(lost) if lost else "", end="\n" if lost else "")
+sys.exit(bool(lost) or len(names) < 8)
+PY
+ok "every key of a report is in READ_A_REPORT" python3 - <<'PY'
+import re, sys
+doc = open("docs/READ_A_REPORT.md").read() + open("docs/AB.md").read()
+keys = {k for f in ("report_json", "graph_report", "graph_list") for k in re.findall(r'\\"(\w+)\\":', open("shim/%s.c" % f).read())}
+lost = sorted(k for k in keys if not re.search(r'[`"]%s[`"]' % k, doc))
+print("# lost: %s" % " ".join(lost) if lost else "", end="\n" if lost else "")
+sys.exit(bool(lost) or len(keys) < 40)
+PY
+for w in "no longer looked at" "no pattern was found among the kernels with signatures" "left alone" "graph launches" "held sequences"; do
+	ok "the line at exit: \"$w\" is said and explained" eval 'grep -q "$w" shim/report.c shim/graph_report.c && grep -q "^| .*$w.* | " README.md'
+done
+listed() { sed -n '/^    \$ autofuse trace -f/,/^The .stream. line/p' docs/TRACE.md | sed '1d;$d;s/^    //' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'; }
+ok "the listing in TRACE.md is what trace prints" same "$(listed)" \
+	"$("$AUTOFUSE_COMMAND" trace -f tests/data/llama3_cuda_fp32.ini tests/data/llama3_cuda_fp32.jsonl.gz)"
+
 links() {
 	local file target bad=0
 	for file in docs/*.md; do
@@ -67,6 +102,13 @@ else
 fi
 # What the first-run page has people type is what the command understands.
 for c in run ab scan plan cache config; do
+	usage=$("$AUTOFUSE_COMMAND" $c --help)
+	ok "autofuse $c --help: 0, and it is usage" has "$? $usage" "^0 usage: autofuse $c "
+	lost=
+	for word in $("$AUTOFUSE_COMMAND" $c --larger --larger= 2>&1 | grep usage: | grep -oE -- '--?[a-z][a-z-]*'); do
+		grep -qF -- "$word" <<<"$usage" || lost="$lost $word"
+	done
+	ok "autofuse $c --help has the options that its usage has" same "" "$lost"
 	ok "autofuse help lists $c" has "$("$AUTOFUSE_COMMAND" help)" "^  $c "
 done
 finish

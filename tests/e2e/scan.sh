@@ -22,6 +22,12 @@ dumped() { # FILE
 ok "a program with the static runtime" same "$(cat "$AF_TESTS"/apps/decoder_{,steps_}kernels.cuh | grep -c '__global__')" \
 	"$(scanned "$APPS/decoder-static-fp32" | cut -d' ' -f2)"
 ok "our library holds what our image holds" same "$(scanned "$AF_BUILD/fused/kernels.fatbin")" "$(scanned "$LIB")"
+for f in "$APPS/decoder-static-fp32" "$AF_BUILD/tests/unit/scan/lib.a"; do
+	for part in 100 5000 $(($(stat -c %s "$f") - 1000)); do
+		head -c "$part" "$f" >"$AF_TMP/cut"
+		ok "$part bytes of $(basename "$f"): damaged" has "$("$AUTOFUSE_COMMAND" scan "$AF_TMP/cut" | tr "\n" " "; echo "${PIPESTATUS[0]}")" "DAMAGED.* 1$"
+	done
+done
 if [ -n "$cuobjdump" ]; then
 	for f in "$APPS/decoder-static-fp32" "$APPS/decoder-static-bf16" "$AF_BUILD/fused/kernels.fatbin" "$AF_BUILD"/tests/unit/scan/*; do
 		ok "as cuobjdump: $(basename "$f")" same "$(dumped "$f" 2>/dev/null)" "$(scanned "$f")"

@@ -123,7 +123,7 @@ LD_PRELOAD=$LIB AUTOFUSE_TIMES=1 AUTOFUSE_RECORD=$AF_TMP/mine.jsonl "$app" --tok
 pid=$!
 sleep 2
 err=$(LD_PRELOAD=$LIB AUTOFUSE_TIMES=1 AUTOFUSE_RECORD=$AF_TMP/mine.jsonl "$app" --tokens 2 2>&1 >/dev/null)
-ok "a second process does not record to the same file" has "$err" 'cannot record to .*mine.jsonl: .*busy'
+ok "a second process does not record to the same file" has "$err" 'cannot record to .*mine.jsonl: another process records there; use %p'
 sleep 0.5
 ok "the first one lives on" kill -0 $pid
 kill -KILL $pid
@@ -132,6 +132,22 @@ text=$(trace "$AF_TMP/mine.jsonl" 2>/dev/null)
 ok "and its recording is whole" has "$text" '[0-9]{3,} launches of'
 export AUTOFUSE_CACHE=$cache
 ok "the program's exit status is trace's" same 127 "$(trace -- /nonexistent/app >/dev/null 2>&1; echo $?)"
+# Files that cannot be written: found out before the program runs where that can be; the others are written.
+status() { trace "$@" >"$AF_TMP/said" 2>"$AF_TMP/err"; echo $?; }
+ok "a place that is not there: the program does not run" same "125 no" \
+	"$(status --html "$AF_TMP/nowhere/h" -- touch "$AF_TMP/ran") $([ -e "$AF_TMP/ran" ] && echo yes || echo no)"
+ok "and says which" has "$(cat "$AF_TMP/err")" "--html $AF_TMP/nowhere/h: No such file"
+ok "a full disk: 125, if the program ended well" same 125 "$(status --html /dev/full --perfetto "$AF_TMP/p.json" -- "$app" --tokens 2)"
+ok "the other file is written" test -s "$AF_TMP/p.json"
+ok "of a recording, too" same 125 "$(status --record /dev/full -- "$app" --tokens 2)"
+ok "the program's own status stays" same 3 "$(status --html /dev/full -- sh -c '"$0" --tokens 2; exit 3' "$app")"
+cp "$AF_TMP/keep.jsonl.gz" "$AF_TMP/input.gz"
+for option in -o --html --perfetto; do
+	ok "$option: the recording that is read stays" same "2 same" \
+		"$(status $option "$AF_TMP/./input.gz" "$AF_TMP/input.gz") $(cmp "$AF_TMP/keep.jsonl.gz" "$AF_TMP/input.gz" && echo same)"
+done
+ok "one name for two files" same 2 "$(status --html "$AF_TMP/one" --perfetto "$AF_TMP/./one" "$AF_TMP/input.gz")"
+ok "a full disk behind stdout" same 125 "$(trace "$AF_TMP/input.gz" 2>/dev/null >/dev/full; echo $?)"
 ok "a program without CUDA is said to be one" has "$(trace -- /bin/true 2>&1)" 'used no CUDA driver'
 
 # What was measured counts.

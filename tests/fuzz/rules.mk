@@ -6,7 +6,7 @@ FUZZ := $(O)/tests/fuzz
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(addprefix $(FUZZ)/,$(FUZZ_NAMES) corpus)
 FUZZ_SRC := $(CONFIG_SRC) $(MATCHER_SRC) $(filter-out fused/eval_image.c,$(IMAGE_SRC)) $(filter-out tools/trace_command.c tools/trace_app.c,$(wildcard tools/plan*.c \
-	tools/trace*.c tools/scan*.c)) $(wildcard shim/purity*.c) tools/args.c tools/readable.c tools/progress.c shim/cache.c shim/cache_dir.c \
+	tools/trace*.c tools/scan*.c)) $(wildcard shim/purity*.c) tools/args.c tools/readable.c tools/utf8.c tools/progress.c shim/cache.c shim/cache_dir.c \
 	shim/cache_image.c shim/cache_image_list.c shim/cache_nvrtc.c \
 	tests/fuzz/common.c tests/fuzz/lines.c
 FUZZ_LIBS := -l:libinih.a -l:libjansson.a -l:libelf.a -l:libz.a -l:libzstd.a -l:liblz4.a -ldl -lm -lpthread

@@ -77,6 +77,8 @@ static void test_bad_lines(void **arg)
 		{"[pattern x]\nenable = perhaps\n",
 		 "t.ini:2: expected enable = yes or enable = no"},
 		{"[pattern x]\nenabled = yes\n", "t.ini:2: expected enable = yes or enable = no"},
+		{"[pattern x]\n[autofuse]\n",
+		 "t.ini:1: expected enable = yes or enable = no in this section"},
 		{"[pattern]\n", "t.ini:1: expected [autofuse], [pattern NAME] or [kernel LABEL]"},
 		{"[kernels a]\n", "t.ini:1: expected [autofuse], [pattern NAME] or [kernel LABEL]"},
 		{"[autofuse]\nverify\n", "t.ini:2: expected key = value"},
@@ -195,7 +197,7 @@ static void test_print(void **arg)
 	config_print(&c, f);
 	fclose(f);
 	config_free(&c);
-	assert_contains(one, "log = info ; t:2\n");
+	assert_contains(one, "; origin: t:2\nlog = info\n");
 	assert_contains(one, "args = out in0:f32 n=4\n");
 	config_load(&c, false);
 	assert_int_equal(config_add_text(&c, "t", one), 0);
@@ -210,6 +212,43 @@ static void test_print(void **arg)
 	free(one);
 	free(two);
 	log_level = LOG_WARN;
+}
+
+/* However long, and whatever is in it: what was printed is read back, or said to be no value of a
+ * line. */
+static void test_print_odd_values(void **arg)
+{
+	static const struct {
+		const char *value;
+		bool kept;
+	} row[] = {{"a;b", true},     {"a ;b", false},   {";", true}, {"two\nlines", false},
+		   {" blank", false}, {"x = [y]", true}, {"#", true}, {"\"q\"", true}};
+	char longest[187] = "", line[4096], err[256];
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	for (size_t i = 0; i <= sizeof(row) / sizeof(row[0]); i++) {
+		const char *value = i ? row[i - 1].value : longest;
+		const char *wanted = !i || row[i - 1].kept ? value : "";
+		char *text = NULL;
+		struct config c;
+		size_t size;
+		FILE *f;
+
+		config_load(&c, false);
+		memset(line, 'd', sizeof(line) - 1); /* where it came from may be a long name */
+		line[sizeof(line) - 1] = 0;
+		config_add_text(&c, line, "[kernel k]\nmatch = a\nop = opaque\n");
+		assert_int_equal(config_set(&c, "candidates", value, line, err, sizeof(err)), 0);
+		f = open_memstream(&text, &size);
+		config_print(&c, f);
+		fclose(f);
+		config_free(&c);
+		config_load(&c, false);
+		assert_int_equal(config_add_text(&c, "t", text), 0);
+		assert_string_equal(c.opt.candidates, wanted);
+		config_free(&c);
+		free(text);
+	}
 }
 
 /* Every shipped file is well-formed and named as in the source. */
@@ -230,6 +269,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_defaults),         cmocka_unit_test(test_sections),
 	cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_precedence),
 	cmocka_unit_test(test_pattern_switches), cmocka_unit_test(test_print),
-	cmocka_unit_test(test_embedded),
+	cmocka_unit_test(test_print_odd_values), cmocka_unit_test(test_embedded),
 };
 UNIT_MAIN(tests)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <signal.h>
 
 #include "config/log.h"
 
@@ -47,9 +48,39 @@ static void test_once(void **arg)
 	assert_string_equal(unit_stderr_end(), "autofuse: again\n");
 }
 
+/* A line to a pipe without a reader: no signal, whatever the program does about that signal. */
+static void test_nobody_reads(void **arg)
+{
+	int pipes[2], saved = dup(STDERR_FILENO);
+	sigset_t set, old, pending;
+
+	assert_int_equal(pipe(pipes), 0);
+	close(pipes[0]);
+	dup2(pipes[1], STDERR_FILENO);
+	close(pipes[1]);
+	log_always("would end the program");
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	assert_false(sigismember(&old, SIGPIPE));
+	log_always("is blocked by the program");
+	sigpending(&pending);
+	assert_false(sigismember(&pending, SIGPIPE));
+	raise(SIGPIPE);
+	log_always("is the program's own");
+	sigpending(&pending);
+	assert_true(sigismember(&pending, SIGPIPE));
+	signal(SIGPIPE, SIG_IGN); /* takes the pending one away */
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_levels),
 	cmocka_unit_test(test_errno_and_length),
 	cmocka_unit_test(test_once),
+	cmocka_unit_test(test_nobody_reads),
 };
 UNIT_MAIN(tests)

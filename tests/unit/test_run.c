@@ -191,10 +191,17 @@ static void test_config(void **arg)
 	text = shell("AUTOFUSE_HOLD_US=9 %s/autofuse config -f %s --live-checks=3 2>/dev/null",
 		     command_build(), ini);
 	assert_int_equal(status, 1);
-	assert_contains(text, "hold_us = 9 ; environment\n");
-	assert_contains(text, "live_checks = 3 ; command line\n");
-	assert_contains(text, "verify = sample ; default\n");
+	assert_contains(text, "; origin: environment\nhold_us = 9\n");
+	assert_contains(text, "; origin: command line\nlive_checks = 3\n");
+	assert_contains(text, "; origin: default\nverify = sample\n");
 	assert_contains(text, "c.ini:2\n");
+	/* A pipe is read once; every process of the program finds what was in it. */
+	text = shell("cat %s | %s/autofuse config -f /dev/stdin 2>/dev/null", ini, command_build());
+	assert_contains(text, "; origin: /proc/");
+	text = shell("cat %s | %s/autofuse run -f /dev/stdin -- sh -c '"
+		     "cmp %s $AUTOFUSE_CONFIG && cmp %s $AUTOFUSE_CONFIG && echo both' 2>&1",
+		     ini, command_build(), ini, ini);
+	assert_contains(text, "both\n");
 	text = shell("%s/autofuse config -f %s 2>&1 >/dev/null", command_build(), ini);
 	assert_contains(text, "c.ini:3: verify: expected off, sample, always, not \"sometimes\"\n");
 	assert_contains(text, "c.ini:4: [kernel k]: match is missing");
