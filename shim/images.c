@@ -39,8 +39,8 @@ static void let_go(struct image *img)
 	struct owner *o, *next;
 
 	HASH_ITER(hh, images.owners, o, next)
-		if (o->image == img)
-			return;
+	if (o->image == img)
+		return;
 	if (!img->used) {
 		free(img->file);
 		free(img->copy);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library is loaded whose constructor uses the driver, which meanwhile another thread uses for the first time in
- * the process. The loader's lock is the constructor's until it is through. Prints TAP; the driver may be any.
- * usage: constructor LIBRARY     (this source, compiled with LIBRARY defined)
+ * A library is loaded whose constructor uses the driver, which meanwhile another thread uses for
+ * the first time in the process. The loader's lock is the constructor's until it is through. Prints
+ * TAP; the driver may be any. usage: constructor LIBRARY     (this source, compiled with LIBRARY
+ * defined)
  */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>

@@ -418,11 +418,10 @@ static int signatures(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(records),     cmocka_unit_test(reused),       cmocka_unit_test(many),
-	cmocka_unit_test(in_memory),   cmocka_unit_test(saved),        cmocka_unit_test(ptx),
-	cmocka_unit_test(in_file),     cmocka_unit_test(changed_file), cmocka_unit_test(owners),
-		cmocka_unit_test(copies),
-	cmocka_unit_test(elf_objects),
+	cmocka_unit_test(records),   cmocka_unit_test(reused),       cmocka_unit_test(many),
+	cmocka_unit_test(in_memory), cmocka_unit_test(saved),        cmocka_unit_test(ptx),
+	cmocka_unit_test(in_file),   cmocka_unit_test(changed_file), cmocka_unit_test(owners),
+	cmocka_unit_test(copies),    cmocka_unit_test(elf_objects),
 };
 
 int main(void)
