@@ -3,6 +3,8 @@
  * Contexts: our module goes into each one when it is first seen, and all we know of it goes before
  * it does, because its handle may come back for another.
  */
+#include <pthread.h>
+
 #include "shim/check.h"
 #include "shim/graph.h"
 #include "shim/hook.h"
@@ -133,6 +135,23 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 	return current(real.cuCtxPushCurrent_v2(ctx));
 }
 
+/* The driver refuses to destroy a primary context, and others go on with it meanwhile. */
+static CUresult destroy(CUcontext ctx, CUresult (*driver)(CUcontext))
+{
+	bool shared = false;
+	CUresult r;
+
+	for (unsigned i = 0; i < DEVICES && !shared; i++)
+		shared = ctx && __atomic_load_n(&primary[i].ctx, __ATOMIC_ACQUIRE) == ctx &&
+			 __atomic_load_n(&primary[i].retains, __ATOMIC_ACQUIRE) > 0;
+	if (!shared)
+		drop(ctx);
+	r = driver(ctx);
+	if (shared && !r)
+		drop(ctx);
+	return gone(ctx, r);
+}
+
 CUresult cuCtxDestroy(CUcontext ctx)
 {
 	CUresult r;
@@ -141,8 +160,7 @@ CUresult cuCtxDestroy(CUcontext ctx)
 		return real.cuCtxDestroy(ctx);
 	if ((r = hook_all(CALL_cuCtxDestroy)))
 		return r;
-	drop(ctx);
-	return gone(ctx, real.cuCtxDestroy(ctx));
+	return destroy(ctx, real.cuCtxDestroy);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
@@ -153,8 +171,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 		return real.cuCtxDestroy_v2(ctx);
 	if ((r = hook_all(CALL_cuCtxDestroy_v2)))
 		return r;
-	drop(ctx);
-	return gone(ctx, real.cuCtxDestroy_v2(ctx));
+	return destroy(ctx, real.cuCtxDestroy_v2);
 }
 
 CUresult cuCtxDetach(CUcontext ctx)
@@ -183,24 +200,40 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green)
 	return gone(ctx, real.cuGreenCtxDestroy(green));
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
+/* Retains it; where it begins with that, what was asked about its handle while it was dead goes.
+ * Two threads may be the first: the second one finds it active. */
+static CUresult retain(CUcontext *ctx, CUdevice device)
 {
+	/* Tools that the driver calls meanwhile may retain it, too. */
+	static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	unsigned flags;
 	int active = 0;
+	CUresult r;
+
+	pthread_mutex_lock(&lock);
+	real.cuDevicePrimaryCtxGetState(device, &flags, &active);
+	r = real.cuDevicePrimaryCtxRetain(ctx, device);
+	if (!r && device >= 0 && device < DEVICES) {
+		if (!active)
+			drop(*ctx);
+		__atomic_store_n(&primary[device].ctx, *ctx, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&primary[device].retains, 1, __ATOMIC_SEQ_CST);
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
+{
 	CUresult r;
 
 	if (hook_through())
 		return real.cuDevicePrimaryCtxRetain(ctx, device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxRetain)))
 		return r;
-	real.cuDevicePrimaryCtxGetState(device, &flags, &active);
-	r = real.cuDevicePrimaryCtxRetain(ctx, device);
+	r = retain(ctx, device);
 	if (r || device < 0 || device >= DEVICES)
 		return r;
-	if (!active)
-		drop(*ctx); /* what was asked about its handle while it was dead */
-	__atomic_store_n(&primary[device].ctx, *ctx, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&primary[device].retains, 1, __ATOMIC_SEQ_CST);
 	return current(r); /* the runtime makes it current first, and retains it then */
 }
 

@@ -452,6 +452,28 @@ static int refused(work &w, int iterations)
 	return 0;
 }
 
+/* Another thread asks again and again for the end of the primary context, which the driver refuses. */
+static int destroyed(work &w, int iterations)
+{
+	auto current = (CUresult(*)(CUcontext *))driver("cuCtxGetCurrent");
+	auto destroy = (CUresult(*)(CUcontext))driver("cuCtxDestroy_v2");
+	std::atomic<bool> stop(false);
+	CUcontext ctx;
+	int refused = 0;
+
+	if (current(&ctx))
+		return 6;
+	std::thread t([&] {
+		while (!stop)
+			refused += destroy(ctx) != CUDA_SUCCESS;
+	});
+	for (int i = 0; i < iterations; i++)
+		plain(w, i);
+	stop = true;
+	t.join();
+	return refused ? 0 : 6;
+}
+
 /* A capture that begins on the per-thread stream by one name and ends by the other; then pairs. */
 static int thread_capture(work &w, int iterations)
 {
@@ -614,6 +636,8 @@ int main(int argc, char **argv)
 		ret = late(w, iterations);
 	if (!strcmp(mode, "refused"))
 		ret = refused(w, iterations);
+	if (!strcmp(mode, "destroyed"))
+		ret = destroyed(w, iterations);
 	if (!strcmp(mode, "thread_capture"))
 		ret = thread_capture(w, iterations);
 	if (!strcmp(mode, "foreign_destroy"))

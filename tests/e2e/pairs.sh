@@ -84,6 +84,10 @@ ok "late: same memory" same "$plain" "$got"
 ok "late: what leads to nothing is passed over" has "$(cat "$AF_TMP/err")" "[0-9]{4} launches no longer looked at"
 ok "late: what comes after it fuses" has "$(cat "$AF_TMP/err")" "2[5-9][0-9] add_rmsnorm fused"
 
+if [ "$AF_BACKEND" = soft ]; then
+	run destroyed 4000
+	ok "destroyed: same memory" same "$plain" "$got"
+fi
 fuses thread_capture
 fuses foreign_destroy
 for mode in threads capture fork reset; do
