@@ -26,6 +26,8 @@ enum {
 	CHECK_TRIES = 8,  /* then some verdicts stay unchecked that no form has room for */
 };
 
+unsigned graph_building;
+
 static void form_free(struct work_form *f)
 {
 	if (f->graph)
@@ -159,7 +161,7 @@ static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, u
 	if (graph_rewrite(w))
 		w->alone = REASON_REFUSED;
 	rewritten = graph_now();
-	if (!w->alone && graph_instantiate(w, FORM_FUSED, flags, &exec)) {
+	if (!w->alone && !side_useless(w->side) && graph_instantiate(w, FORM_FUSED, flags, &exec)) {
 		if (exec)
 			real.cuGraphExecDestroy(exec);
 		exec = NULL;
@@ -263,7 +265,7 @@ bool graph_build(struct side *s)
 {
 	CUgraphExec fused = NULL, check = NULL;
 	CUcontext old;
-	struct graph_work w = {.shape = &s->shape, .asked = s->asked};
+	struct graph_work w = {.side = s, .shape = &s->shape, .asked = s->asked};
 	bool pushed, ok;
 	struct side_check there[GRAPH_CHECKS];
 	unsigned kept, stores, nthere;
@@ -276,6 +278,7 @@ bool graph_build(struct side *s)
 	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
 	s->want = false;
 	s->building = true;
+	__atomic_store_n(&graph_building, 1, __ATOMIC_SEQ_CST);
 	s->stale = s->discard = false;
 	s->changes = verdict_changes();
 	s->events = memory_events();
@@ -292,18 +295,22 @@ bool graph_build(struct side *s)
 		log_debug("a graph of %u nodes: cloned in %.1f ms, planned in %.1f", w.shape->nnode,
 			  1e-6 * (double)(cloned - from), 1e-6 * (double)(matched - cloned));
 		graph_check_pick(&w);
-		if (!w.alone && wants_checks(&w, there, nthere) &&
+		if (!w.alone && !side_useless(s) && wants_checks(&w, there, nthere) &&
 		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
-				w.form[FORM_FUSED].graph))
+				w.form[FORM_FUSED].graph) &&
+		    !side_useless(s))
 			check = graph_check_build(&w, s->flags);
-		if (!w.alone)
+		if (!w.alone && !side_useless(s))
 			fused = build_fused(&w, s->flags, kept, stores);
 	}
 	if (!come_back(s)) { /* what was made stays where it is */
 		s->building = false;
+		__atomic_store_n(&graph_building, 0, __ATOMIC_SEQ_CST);
 		return false;
 	}
 	s->building = false;
+	if (side_lost(s))
+		side_alone(s, REASON_CONTEXT_GONE);
 	s->pace = (unsigned)((graph_now() - from) * REST / 1000000);
 	if (s->gone || s->alone || why) {
 		if (fused)
@@ -320,5 +327,6 @@ bool graph_build(struct side *s)
 	work_free(&w);
 	if (pushed)
 		real.cuCtxPopCurrent_v2(&old);
+	__atomic_store_n(&graph_building, 0, __ATOMIC_SEQ_CST);
 	return true;
 }

@@ -102,7 +102,7 @@ static bool at_home(struct side *s, const struct call *c)
 static enum graph_form choose(struct side *s, const struct call *c)
 {
 
-	if (s->alone || !process.on || !control_on() || !s->ours->ready)
+	if (s->alone || side_lost(s) || !process.on || !control_on() || !s->ours->ready)
 		return FORM_OWN;
 	if (!at_home(s, c))
 		return FORM_OWN;

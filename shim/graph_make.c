@@ -57,8 +57,11 @@ static void read_attributes(struct side *s)
 
 		if (s->shape.type[i] != CU_GRAPH_NODE_TYPE_KERNEL)
 			continue;
-		rec = real.cuGraphKernelNodeGetParams_v2(s->shape.node[i], &p) ? NULL
-									       : graph_kernel(&p);
+		rec = NULL;
+		if (!real.cuGraphKernelNodeGetParams_v2(s->shape.node[i], &p)) {
+			rec = graph_kernel(&p);
+			side_uses(s, &p);
+		}
 		n->device_updatable = graph_device_updatable(s->shape.node[i], rec);
 		/* What has not been asked rules the node out, should an edit give it another
 		 * kernel. */
@@ -267,7 +270,7 @@ void graph_gone(CUgraphExec exec)
 	if (!s)
 		return;
 	lived(s);
-	s->gone = true;
+	__atomic_store_n(&s->gone, true, __ATOMIC_RELEASE);
 	if (!s->building) /* else the worker takes it down */
 		side_strip(s);
 	side_unlock(s);

@@ -361,6 +361,8 @@ int graph_match(struct graph_work *w)
 		if (w->alone)
 			return 0;
 		w->aside[w->at] = is_aside(w, w->at);
+		if (side_useless(w->side))
+			return -1;
 		if (graph_plan(&policy, w->node + l->first, &w->dag[w->at]))
 			return -1;
 	}

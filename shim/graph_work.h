@@ -43,6 +43,7 @@ struct work_check {
 };
 
 struct graph_work {
+	const struct side *side; /* to ask whether it is of any use */
 	const struct graph_shape *shape;
 	const struct side_asked *asked; /* of the record */
 	bool *disabled;
@@ -70,9 +71,9 @@ struct graph_work {
 	enum reason alone;      /* the graph is one to leave alone */
 };
 
-/* graph_decode.c: fills in w->node of a level. 0 or -1. */
+/* graph_decode.c: fills in w->node of a level. 0, or -1: no memory, or of no use any more. */
 int graph_decode(struct graph_work *w, const struct graph_level *l);
-/* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1. */
+/* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1, likewise. */
 int graph_match(struct graph_work *w);
 /* Notes that edits of what the group leans on concern form f. */
 void graph_witness(struct graph_work *w, enum graph_form f, unsigned level,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads and unloads: where images come from, and which handles become invalid. */
+#include "shim/graph.h"
 #include "shim/hook.h"
 #include "shim/images.h"
 #include "shim/kernels.h"
@@ -26,17 +27,30 @@ static CUresult loaded_file(const void *handle, const char *path)
 	return CUDA_SUCCESS;
 }
 
-/* Forgets before the driver does: its handles may be another thread's the moment they are free. */
-static struct image *unloading(const void *handle)
+/* Forgets before the driver does: its handles may be another thread's the moment they are free.
+ * What looks at graphs in the background may not look at its kernels any more. */
+static struct image *unloading(void *handle)
 {
 	struct image *img = NULL;
 
 	if (guard_enter()) {
+		graph_drop_module(handle);
 		img = images_unload(handle);
 		kernels_forget(handle);
 		guard_leave();
 	}
 	return img;
+}
+
+/* Others may have asked for a kernel between the two. Returns what the hook then returns. */
+static CUresult unloaded(const void *handle, struct image *img, CUresult r)
+{
+	images_unloaded(handle, img, !r);
+	if (guard_enter()) {
+		kernels_forget(handle);
+		guard_leave();
+	}
+	return r;
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path)
@@ -98,9 +112,7 @@ CUresult cuModuleUnload(CUmodule module)
 	if ((r = hook_all(CALL_cuModuleUnload)))
 		return r;
 	img = unloading(module);
-	r = real.cuModuleUnload(module);
-	images_unloaded(module, img, !r);
-	return r;
+	return unloaded(module, img, real.cuModuleUnload(module));
 }
 
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit,
@@ -143,9 +155,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 	if ((r = hook_all(CALL_cuLibraryUnload)))
 		return r;
 	img = unloading(library);
-	r = real.cuLibraryUnload(library);
-	images_unloaded(library, img, !r);
-	return r;
+	return unloaded(library, img, real.cuLibraryUnload(library));
 }
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What may end while executable graphs are there, and what they hold. Prints answers and checksums
+ * of all memory; but for what a mode says, two runs must print the same.
+ *
+ *   graph_ends MODE IMAGE [PAUSE_MS]      software GPU only; IMAGE: of graph_random_kernels.cuh
+ *
+ *   unload    the executable graph is destroyed, then the module of its kernels unloaded, that long
+ *             after the first launch; another one has kernels at the same handles
+ *   unload-live  it is destroyed after that
+ */
+#include <cuda.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "tests/softgpu/softgpu.h"
+
+#define CHECK(call)                                                                                \
+	do {                                                                                       \
+		CUresult result_ = (call);                                                         \
+		if (result_) {                                                                     \
+			fprintf(stderr, "graph_ends: %s: %d\n", #call, (int)result_);              \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+enum { BUFFERS = 6, ROWS = 4, COLS = 64, ELEMENTS = ROWS * COLS, NODES = 4 };
+
+static const char *image;
+static unsigned pause_ms;
+static CUcontext ctx;
+static CUmodule module;
+static CUfunction function[NODES];
+static CUdeviceptr buffer[BUFFERS];
+static CUstream stream;
+
+static void load(void)
+{
+	static const char *const name[NODES] = {"_Z9graph_addPfPKfS1_i", "_Z10graph_normPfPKfS1_if",
+						"_Z10graph_siluPfPKfi", "_Z9graph_mulPfPKfS1_i"};
+
+	CHECK(cuModuleLoad(&module, image));
+	for (unsigned i = 0; i < NODES; i++)
+		CHECK(cuModuleGetFunction(&function[i], module, name[i]));
+}
+
+static void fill(void)
+{
+	static float host[ELEMENTS];
+	uint32_t x = 1;
+
+	for (unsigned i = 0; i < BUFFERS; i++) {
+		for (unsigned k = 0; k < ELEMENTS; k++) {
+			x = x * 1664525 + 1013904223;
+			host[k] = (float)((int)(x >> 16) % 2001 - 1000) / 1000;
+		}
+		CHECK(cuMemcpyHtoD(buffer[i], host, sizeof(host)));
+	}
+}
+
+static void open_world(void)
+{
+	for (unsigned i = 0; i < BUFFERS; i++)
+		CHECK(cuMemAlloc(&buffer[i], ELEMENTS * sizeof(float)));
+	fill();
+	load();
+	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+}
+
+static void say_memory(void)
+{
+	static uint32_t host[ELEMENTS];
+	uint64_t h = 0;
+
+	for (unsigned i = 0; i < BUFFERS; i++) {
+		CHECK(cuMemcpyDtoH(host, buffer[i], sizeof(host)));
+		for (unsigned k = 0; k < ELEMENTS; k++)
+			h = (h ^ host[k]) * UINT64_C(0x100000001b3);
+	}
+	printf(" %016llx", (unsigned long long)h);
+}
+
+/* Two groups: an addition and a norm, an activation and a product. */
+static CUgraph made(void)
+{
+	int n = ELEMENTS, cols = COLS;
+	float eps = 1e-5f;
+	CUdeviceptr *b = buffer;
+	void *add[] = {&b[0], &b[0], &b[1], &n}, *norm[] = {&b[2], &b[0], &b[5], &cols, &eps},
+	     *silu[] = {&b[3], &b[2], &n}, *mul[] = {&b[1], &b[3], &b[0], &n},
+	     **args[NODES] = {add, norm, silu, mul};
+	CUgraphNode node[NODES];
+	CUgraph g;
+
+	CHECK(cuGraphCreate(&g, 0));
+	for (unsigned i = 0; i < NODES; i++) {
+		CUDA_KERNEL_NODE_PARAMS p = {.func = function[i],
+					     .gridDimX = ROWS,
+					     .gridDimY = 1,
+					     .gridDimZ = 1,
+					     .blockDimX = COLS,
+					     .blockDimY = 1,
+					     .blockDimZ = 1,
+					     .kernelParams = args[i]};
+
+		CHECK(cuGraphAddKernelNode(&node[i], g, i ? &node[i - 1] : NULL, i > 0, &p));
+	}
+	return g;
+}
+
+static CUgraphExec instantiated(void)
+{
+	CUgraph g = made();
+	CUgraphExec exec;
+
+	CHECK(cuGraphInstantiate(&exec, g, 0));
+	CHECK(cuGraphDestroy(g));
+	return exec;
+}
+
+static void launch(CUgraphExec exec, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		CHECK(cuGraphLaunch(exec, stream));
+		CHECK(cuStreamSynchronize(stream));
+		usleep(1000);
+	}
+}
+
+/* Calls of the thread that makes what stands beside graphs, of kinds that look into kernels. */
+static struct {
+	int on;
+	unsigned n;
+	const char *last;
+} background;
+
+static void enter(void *arg, const char *call, uint32_t number)
+{
+	char name[16] = "";
+
+	if (!__atomic_load_n(&background.on, __ATOMIC_SEQ_CST) || prctl(PR_GET_NAME, name) ||
+	    strcmp(name, "autofuse-graph") != 0)
+		return;
+	if (strncmp(call, "cuFunc", 6) && strncmp(call, "cuKernel", 8) &&
+	    strncmp(call, "cuGraphKernelNode", 17) && strncmp(call, "cuGraphInstantiate", 18) &&
+	    strncmp(call, "cuGraphAddKernel", 16))
+		return;
+	background.last = call;
+	__atomic_add_fetch(&background.n, 1, __ATOMIC_SEQ_CST);
+}
+
+static void ran(void *arg, uint32_t number, const char *kernel, uint64_t start, uint64_t end,
+		uint64_t node)
+{
+}
+
+/* Kernels of three parameters, at handles that others had: the array ends where its page does. */
+static void launch_others(void)
+{
+	static const char *const name[] = {"_Z10graph_reluPfPKfi", "_Z10graph_siluPfPKfi",
+					   "_Z9graph_negPfPKfi"};
+	const long page = sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	void **list = (void **)(at + page) - 3;
+	int n = ELEMENTS;
+
+	mprotect(at + page, (size_t)page, PROT_NONE);
+	list[0] = &buffer[3], list[1] = &buffer[2], list[2] = &n;
+	for (unsigned i = 0; i < 3; i++) {
+		CUfunction f;
+
+		CHECK(cuModuleGetFunction(&f, module, name[i]));
+		CHECK(cuLaunchKernel(f, ROWS, 1, 1, COLS, 1, 1, 0, stream, list, NULL));
+	}
+	CHECK(cuStreamSynchronize(stream));
+	say_memory();
+}
+
+static void unload_then(int live)
+{
+	static const struct softgpu_observer observer = {.enter = enter, .ran = ran};
+	CUgraphExec exec = instantiated();
+
+	if (softgpu_observe(&observer))
+		exit(1);
+	launch(exec, 1);
+	usleep(1000 * pause_ms);
+	if (!live)
+		CHECK(cuGraphExecDestroy(exec));
+	CHECK(cuModuleUnload(module));
+	__atomic_store_n(&background.on, 1, __ATOMIC_SEQ_CST);
+	load();
+	launch_others();
+	usleep(1000 * (300 + 2 * pause_ms));
+	__atomic_store_n(&background.on, 0, __ATOMIC_SEQ_CST);
+	printf(" %u calls behind the unload", background.n);
+	if (background.n)
+		fprintf(stderr, "graph_ends: the last was %s\n", background.last);
+	if (live)
+		CHECK(cuGraphExecDestroy(exec));
+}
+
+static void unload(void)
+{
+	unload_then(0);
+}
+
+static void unload_live(void)
+{
+	unload_then(1);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} modes[] = {{"unload", unload}, {"unload-live", unload_live}};
+
+	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			image = argv[2];
+			pause_ms = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
+			CHECK(cuInit(0));
+			CHECK(cuDevicePrimaryCtxRetain(&ctx, 0));
+			CHECK(cuCtxSetCurrent(ctx));
+			open_world();
+			modes[i].run();
+			printf("\n");
+			return 0;
+		}
+	fprintf(stderr, "usage: graph_ends MODE IMAGE [PAUSE_MS]\n");
+	return 2;
+}

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What may end while executable graphs are there: modules, contexts, evidence, memory. What stands beside the graphs
+# goes in time, and the program sees nothing of it.
+. "$(dirname "$0")/lib.sh"
+if [ "$AF_BACKEND" != soft ]; then
+	skip "what ends under graphs" "the program asks the software GPU what was called"
+	finish
+fi
+report=$AF_TMP/report
+graph() { field "$report" "graphs/$1"; }
+export AUTOFUSE_SUMMARY=no AUTOFUSE_CONFIG=$AF_TESTS/apps/graph_random.ini AUTOFUSE_GRAPHS=always AUTOFUSE_GENERATED=0
+app=$APPS/graph_ends image=$APPS/graph_ends.cubin
+
+# ends MODE [PAUSE_MS]: what it prints with the library is what it prints without; the report is in $report.
+ends() {
+	local want got
+	want=$("$app" "$1" "$image" "${@:2}") || return
+	got=$(AUTOFUSE_REPORT=$report shim "$app" "$1" "$image" "${@:2}") || return
+	same "$want" "$got"
+}
+
+# The worker is reading nodes when the module goes, and would ask for their kernels while the driver unloads it.
+export SOFTGPU_SLOW=cuGraphKernelNodeGetParams:20000,cuModuleUnload:60000
+ok "a module is unloaded behind its graph: nothing of it is used any more" ends unload 30
+ok "a module is unloaded before its graph: nothing of it is used any more" ends unload-live 30
+ok "before its graph: left alone" same context-gone "$(graph execs/0/left_alone)"
+# It cannot be waited for.
+export SOFTGPU_SLOW=cuGraphClone:2600000
+ok "the worker is stuck when a module is unloaded: it quits when it gets on" ends unload-live 1000
+ok "stuck: left alone" same context-gone "$(graph execs/0/left_alone)"
+unset SOFTGPU_SLOW
+finish
