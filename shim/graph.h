@@ -44,9 +44,10 @@ void graph_update_failed(CUgraphExec exec);
 
 /* The program ran out of device memory: side execs go. True if any did. */
 bool graph_release_memory(void);
-/* The context is about to go; or a module or library, with its kernels. (graph_lost.c) */
-void graph_drop_context(CUcontext ctx);
-void graph_drop_module(void *handle);
+/* The context is about to go (lives), or just went; or a module or library goes, with its kernels.
+ * (graph_lost.c) */
+void graph_drop_context(CUcontext ctx, bool lives);
+void graph_drop_module(const void *handle);
 
 /* In a forked child: everything is off; no lock is taken. */
 void graph_forked(void);

@@ -313,9 +313,9 @@ bool graph_build(struct side *s)
 		side_alone(s, REASON_CONTEXT_GONE);
 	s->pace = (unsigned)((graph_now() - from) * REST / 1000000);
 	if (s->gone || s->alone || why) {
-		if (fused)
+		if (fused && !side_homeless(s))
 			real.cuGraphExecDestroy(fused);
-		if (check)
+		if (check && !side_homeless(s))
 			real.cuGraphExecDestroy(check);
 		if (!s->gone && !s->alone)
 			side_alone(s, why);

@@ -51,25 +51,54 @@ static bool is_used(const struct side *s, const void *handle)
 	return n > GRAPH_USED;
 }
 
+struct loss {
+	const void *handle;
+	bool lives;
+};
+
+/* What was made in the context goes before it does: its handles may be the program's afterwards. */
+static void leave_home(struct side *s, bool lives)
+{
+	if (!lives)
+		__atomic_store_n(&s->homeless, true, __ATOMIC_RELEASE);
+	side_drop_form(s, FORM_FUSED);
+	side_drop_form(s, FORM_CHECK);
+	graph_trial_end(s);
+	if (s->event && lives)
+		real.cuEventDestroy_v2(s->event);
+	s->event = NULL;
+	s->recorded = false;
+	s->last = FORM_OWN;
+	__atomic_store_n(&s->homeless, true, __ATOMIC_RELEASE);
+}
+
 static bool lose(void *arg, struct side *s)
 {
-	if (s->ours->ctx == arg || is_used(s, arg))
+	const struct loss *l = arg;
+
+	if (s->ours->ctx == l->handle)
+		leave_home(s, l->lives);
+	if (s->ours->ctx == l->handle || is_used(s, l->handle))
 		side_alone(s, REASON_CONTEXT_GONE);
 	return false;
 }
 
 static void lose_later(void *arg, struct side *s)
 {
-	if (s->ours->ctx == arg || is_used(s, arg))
+	const struct loss *l = arg;
+
+	if (s->ours->ctx == l->handle)
+		__atomic_store_n(&s->homeless, true, __ATOMIC_RELEASE);
+	if (s->ours->ctx == l->handle || is_used(s, l->handle))
 		__atomic_store_n(&s->lost, true, __ATOMIC_RELEASE);
 }
 
 /* While the worker is not inside the driver, if it comes out. */
-static void lose_all(void *handle)
+static void lose_all(struct loss l)
 {
 	bool entered = worker_driver_enter_soon();
 
-	side_try_each(lose, lose_later, handle);
+	side_try_each(lose, lose_later, &l);
 	if (entered)
 		worker_driver_leave();
 }
@@ -80,16 +109,16 @@ static bool any(void)
 	       __atomic_load_n(&graph_building, __ATOMIC_SEQ_CST);
 }
 
-void graph_drop_module(void *handle)
+void graph_drop_module(const void *handle)
 {
 	if (any())
-		lose_all(handle);
+		lose_all((struct loss){handle, true});
 }
 
-void graph_drop_context(CUcontext ctx)
+void graph_drop_context(CUcontext ctx, bool lives)
 {
 	if (!any())
 		return;
-	lose_all(ctx);
+	lose_all((struct loss){ctx, lives});
 	graph_loan_drop_context(ctx); /* of those that were passed over */
 }

@@ -146,6 +146,7 @@ struct side {
 	bool gone;      /* the program's exec is: the worker or graph_gone takes all down. Atomic */
 	bool mixed;     /* updated as a whole, so that handles may mean other nodes than we think */
 	enum reason alone; /* left alone for good; NONE: not. Atomic */
+	bool homeless; /* its context is gone, and with it what was made there; atomic, stays */
 	bool lost; /* it shall be, by whoever has the lock: what it uses is gone. Atomic, stays */
 	uint64_t changes, events; /* verdict_changes() and memory_events() last looked at */
 	unsigned ticks, patience; /* polls since, and after how many to look again regardless */
@@ -211,6 +212,10 @@ void side_uses(struct side *s, const CUDA_KERNEL_NODE_PARAMS *p);
 static inline bool side_lost(const struct side *s)
 {
 	return __atomic_load_n(&s->lost, __ATOMIC_ACQUIRE);
+}
+static inline bool side_homeless(const struct side *s)
+{
+	return __atomic_load_n(&s->homeless, __ATOMIC_ACQUIRE);
 }
 /* Is whatever is being built for nothing? Asked without the lock. */
 static inline bool side_useless(const struct side *s)

@@ -123,7 +123,7 @@ void side_drop_form(struct side *s, enum graph_form f)
 {
 	struct side_form *form = &s->form[f];
 
-	if (form->exec)
+	if (form->exec && !side_homeless(s))
 		real.cuGraphExecDestroy(form->exec);
 	if (form->graph)
 		real.cuGraphDestroy(form->graph);
@@ -196,7 +196,7 @@ void side_strip(struct side *s)
 
 void side_free(struct side *s)
 {
-	if (s->event)
+	if (s->event && !side_homeless(s))
 		real.cuEventDestroy_v2(s->event);
 	graph_report_over(s);
 	graph_list_free(&s->list);

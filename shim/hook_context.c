@@ -28,12 +28,12 @@ static CUresult current(CUresult r)
 	return r;
 }
 
-/* ctx is about to be destroyed (or just was); what it held has been submitted. */
-static void drop(CUcontext ctx)
+/* ctx is about to be destroyed (or, !lives, just was); what it held has been submitted. */
+static void drop(CUcontext ctx, bool lives)
 {
 	if (!ctx || !guard_enter())
 		return;
-	graph_drop_context(ctx);
+	graph_drop_context(ctx, lives);
 	window_drop_context(ctx);
 	ours_drop(ctx);
 	kernels_forget(NULL);
@@ -141,7 +141,7 @@ CUresult cuCtxDestroy(CUcontext ctx)
 		return real.cuCtxDestroy(ctx);
 	if ((r = hook_all(CALL_cuCtxDestroy)))
 		return r;
-	drop(ctx);
+	drop(ctx, true);
 	return gone(ctx, real.cuCtxDestroy(ctx));
 }
 
@@ -153,7 +153,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 		return real.cuCtxDestroy_v2(ctx);
 	if ((r = hook_all(CALL_cuCtxDestroy_v2)))
 		return r;
-	drop(ctx);
+	drop(ctx, true);
 	return gone(ctx, real.cuCtxDestroy_v2(ctx));
 }
 
@@ -165,7 +165,7 @@ CUresult cuCtxDetach(CUcontext ctx)
 		return real.cuCtxDetach(ctx);
 	if ((r = hook_all(CALL_cuCtxDetach)))
 		return r;
-	drop(ctx); /* if it lives on, it is met anew */
+	drop(ctx, true); /* if it lives on, it is met anew */
 	return real.cuCtxDetach(ctx);
 }
 
@@ -179,7 +179,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green)
 	if ((r = hook_all(CALL_cuGreenCtxDestroy)))
 		return r;
 	if (!real.cuCtxFromGreenCtx(&ctx, green))
-		drop(ctx);
+		drop(ctx, true);
 	return gone(ctx, real.cuGreenCtxDestroy(green));
 }
 
@@ -198,7 +198,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 	if (r || device < 0 || device >= DEVICES)
 		return r;
 	if (!active)
-		drop(*ctx); /* what was asked about its handle while it was dead */
+		drop(*ctx, false); /* what was asked about its handle while it was dead */
 	__atomic_store_n(&primary[device].ctx, *ctx, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&primary[device].retains, 1, __ATOMIC_SEQ_CST);
 	return current(r); /* the runtime makes it current first, and retains it then */
@@ -212,10 +212,10 @@ static CUcontext primary_of(CUdevice device)
 }
 
 /* Ends the device's primary context if `ends` says so or the driver then finds it inactive. */
-static void primary_ends(CUdevice device, bool ends)
+static void primary_ends(CUdevice device, bool ends, bool lives)
 {
 	if (ends)
-		drop(primary_of(device));
+		drop(primary_of(device), lives);
 }
 
 static bool last_release(CUdevice device)
@@ -232,7 +232,7 @@ static CUresult released(CUresult r, CUdevice device)
 
 	if (r || real.cuDevicePrimaryCtxGetState(device, &flags, &active))
 		return r;
-	primary_ends(device, !active);
+	primary_ends(device, !active, false);
 	return active ? r : gone(primary_of(device), r);
 }
 
@@ -244,7 +244,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 		return real.cuDevicePrimaryCtxRelease(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxRelease)))
 		return r;
-	primary_ends(device, last_release(device));
+	primary_ends(device, last_release(device), true);
 	return released(real.cuDevicePrimaryCtxRelease(device), device);
 }
 
@@ -256,7 +256,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 		return real.cuDevicePrimaryCtxRelease_v2(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxRelease_v2)))
 		return r;
-	primary_ends(device, last_release(device));
+	primary_ends(device, last_release(device), true);
 	return released(real.cuDevicePrimaryCtxRelease_v2(device), device);
 }
 
@@ -268,7 +268,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device)
 		return real.cuDevicePrimaryCtxReset(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxReset)))
 		return r;
-	primary_ends(device, true);
+	primary_ends(device, true, true);
 	return gone(primary_of(device), real.cuDevicePrimaryCtxReset(device));
 }
 
@@ -280,6 +280,6 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 		return real.cuDevicePrimaryCtxReset_v2(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxReset_v2)))
 		return r;
-	primary_ends(device, true);
+	primary_ends(device, true, true);
 	return gone(primary_of(device), real.cuDevicePrimaryCtxReset_v2(device));
 }

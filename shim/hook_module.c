@@ -29,7 +29,7 @@ static CUresult loaded_file(const void *handle, const char *path)
 
 /* Forgets before the driver does: its handles may be another thread's the moment they are free.
  * What looks at graphs in the background may not look at its kernels any more. */
-static struct image *unloading(void *handle)
+static struct image *unloading(const void *handle)
 {
 	struct image *img = NULL;
 

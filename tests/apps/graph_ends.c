@@ -5,9 +5,11 @@
  *
  *   graph_ends MODE IMAGE [PAUSE_MS]      software GPU only; IMAGE: of graph_random_kernels.cuh
  *
+ *   plain     launched so many times, PAUSE_MS
  *   unload    the executable graph is destroyed, then the module of its kernels unloaded, that long
  *             after the first launch; another one has kernels at the same handles
  *   unload-live  it is destroyed after that
+ *   context   its context is destroyed, and events are made in another one before it is
  */
 #include <cuda.h>
 #include <stdint.h>
@@ -70,6 +72,11 @@ static void open_world(void)
 	fill();
 	load();
 	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+}
+
+static void say(const char *what, CUresult r)
+{
+	printf(" %s:%d", what, (int)r);
 }
 
 static void say_memory(void)
@@ -216,12 +223,45 @@ static void unload_live(void)
 	unload_then(1);
 }
 
+static void plain(void)
+{
+	CUgraphExec exec = instantiated();
+
+	launch(exec, pause_ms);
+	say_memory();
+	CHECK(cuGraphExecDestroy(exec));
+}
+
+static void context(void)
+{
+	enum { EVENTS = 16 };
+	CUevent event[EVENTS];
+	CUgraphExec exec;
+	CUcontext own;
+	unsigned bad = 0;
+
+	CHECK(cuCtxCreate(&own, NULL, 0, 0));
+	open_world();
+	exec = instantiated();
+	launch(exec, 60);
+	CHECK(cuCtxDestroy(own));
+	CHECK(cuCtxCreate(&own, NULL, 0, 0));
+	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	for (unsigned i = 0; i < EVENTS; i++)
+		CHECK(cuEventCreate(&event[i], CU_EVENT_DISABLE_TIMING));
+	say("destroyed", cuGraphExecDestroy(exec));
+	for (unsigned i = 0; i < EVENTS; i++)
+		bad += cuEventRecord(event[i], stream) != CUDA_SUCCESS;
+	printf(" %u events are gone", bad);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"unload", unload}, {"unload-live", unload_live}};
+	} modes[] = {{"plain", plain}, {"unload", unload}, {"unload-live", unload_live},
+		     {"context", context}};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)
 		if (!strcmp(argv[1], modes[i].name)) {

@@ -20,6 +20,16 @@ ends() {
 	same "$want" "$got"
 }
 
+learned() {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		AUTOFUSE_REPORT=$report shim "$app" plain "$image" 60 >/dev/null || return
+		[ "$(graph execs/0/groups)" = 2 ] && return
+		sleep 1
+	done
+	return 1
+}
+
 # The worker is reading nodes when the module goes, and would ask for their kernels while the driver unloads it.
 export SOFTGPU_SLOW=cuGraphKernelNodeGetParams:20000,cuModuleUnload:60000
 ok "a module is unloaded behind its graph: nothing of it is used any more" ends unload 30
@@ -30,4 +40,8 @@ export SOFTGPU_SLOW=cuGraphClone:2600000
 ok "the worker is stuck when a module is unloaded: it quits when it gets on" ends unload-live 1000
 ok "stuck: left alone" same context-gone "$(graph execs/0/left_alone)"
 unset SOFTGPU_SLOW
+
+ok "two groups learn to fuse" learned
+ok "a context is destroyed: events of the next one stay" ends context
+ok "a context is destroyed: it was fused before" bigger "$(graph launches/fused)" 0
 finish
