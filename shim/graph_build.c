@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "config/log.h"
 #include "shim/graph_check.h"
 #include "shim/graph_report.h"
@@ -145,18 +148,34 @@ static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUg
 	return true;
 }
 
-/* Without the lock. kept: groups of the form that is there, if it is still right; stores: that they
- * leave out. */
-static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, unsigned kept,
-			       unsigned stores)
+/* Plans of the same print have the same groups, of the same nodes, with the same evidence. */
+static uint64_t graph_print(const struct graph_work *w)
+{
+	uint64_t h = w->ngroup;
+
+	for (unsigned i = 0; i < w->ngroup; i++) {
+		const struct work_group *g = &w->group[i];
+		const struct {
+			const struct verdict *verdict;
+			uint32_t level, dropped, surviving;
+			int32_t device;
+		} head = {g->lean.verdict, g->level, g->dropped, g->lean.surviving, g->lean.device};
+
+		h = XXH3_64bits_withSeed(&head, sizeof(head), h);
+		h = XXH3_64bits_withSeed(g->nodes.node, g->nodes.n * sizeof(g->nodes.node[0]), h);
+		h = XXH3_64bits_withSeed(g->lean.range, g->lean.nrange * sizeof(g->lean.range[0]),
+					 h);
+	}
+	return h;
+}
+
+/* Without the lock. kept: the print of the form that is there, if it is still right; else 0. */
+static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, uint64_t kept)
 {
 	uint64_t from = graph_now(), rewritten;
 	CUgraphExec exec = NULL;
-	unsigned mine = 0;
 
-	for (unsigned i = 0; i < w->ngroup; i++)
-		mine += w->group[i].lean.stores;
-	if (w->ngroup == kept && mine <= stores)
+	if (!w->ngroup || graph_print(w) == kept)
 		return NULL;
 	if (graph_rewrite(w))
 		w->alone = REASON_REFUSED;
@@ -183,6 +202,9 @@ static void take_groups(struct side *s, const struct graph_work *w)
 		s->bytes += w->group[i].lean.bytes;
 	}
 	s->ngroup = s->group ? w->ngroup : 0;
+	s->print = graph_print(w);
+	s->held_changes = s->changes;
+	s->held_events = w->events;
 	if (s->ngroup > s->most_groups ||
 	    (s->ngroup == s->most_groups && s->stores > s->most_stores)) {
 		s->most_groups = s->ngroup;
@@ -225,6 +247,8 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	} else if (s->form[FORM_FUSED].exec && !w->ngroup) {
 		side_drop_form(s, FORM_FUSED);
 	}
+	if (s->form[FORM_FUSED].exec && !side_holds(s)) /* what was planned is out of date */
+		side_stale(s);
 	if (check && publish(s, w, FORM_CHECK, check)) {
 		graph_check_take(s, w);
 		if (s->check_changes != s->changes)
@@ -268,12 +292,12 @@ bool graph_build(struct side *s)
 	struct graph_work w = {.side = s, .shape = &s->shape, .asked = s->asked};
 	bool pushed, ok;
 	struct side_check there[GRAPH_CHECKS];
-	unsigned kept, stores, nthere;
+	unsigned nthere;
+	uint64_t kept;
 	enum reason why = REASON_NONE;
 	uint64_t from = graph_now(), cloned, matched;
 
-	kept = s->form[FORM_FUSED].exec && !s->stale ? s->ngroup : 0;
-	stores = s->stores;
+	kept = s->form[FORM_FUSED].exec && !s->stale ? s->print : 0;
 	memcpy(there, s->check, sizeof(there));
 	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
 	s->want = false;
@@ -281,7 +305,7 @@ bool graph_build(struct side *s)
 	__atomic_store_n(&graph_building, 1, __ATOMIC_SEQ_CST);
 	s->stale = s->discard = false;
 	s->changes = verdict_changes();
-	s->events = memory_events();
+	w.events = memory_events();
 	pushed = !real.cuCtxPushCurrent_v2(s->ours->ctx);
 	ok = pushed && !begin(s, &w);
 	pthread_mutex_unlock(&s->lock);
@@ -301,7 +325,7 @@ bool graph_build(struct side *s)
 		    !side_useless(s))
 			check = graph_check_build(&w, s->flags);
 		if (!w.alone && !side_useless(s))
-			fused = build_fused(&w, s->flags, kept, stores);
+			fused = build_fused(&w, s->flags, kept);
 	}
 	if (!come_back(s)) { /* what was made stays where it is */
 		s->building = false;

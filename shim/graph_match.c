@@ -164,6 +164,7 @@ static bool note_group(struct graph_work *w, const struct group *g, const unsign
 	to->lean.surviving = group_surviving(g);
 	to->lean.stores = dead_count(g);
 	to->lean.bytes = dead_bytes(g);
+	to->dropped = g->dropped;
 	return true;
 }
 

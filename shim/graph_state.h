@@ -119,6 +119,7 @@ struct side {
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
+	uint64_t print; /* of its groups, as planned (graph_print) */
 	unsigned stores; /* that its groups leave out, and their bytes */
 	uint64_t bytes;
 	unsigned most_groups, most_removed; /* of any fused form there was */
@@ -148,7 +149,9 @@ struct side {
 	enum reason alone; /* left alone for good; NONE: not. Atomic */
 	bool homeless; /* its context is gone, and with it what was made there; atomic, stays */
 	bool lost; /* it shall be, by whoever has the lock: what it uses is gone. Atomic, stays */
-	uint64_t changes, events; /* verdict_changes() and memory_events() last looked at */
+	uint64_t changes;         /* verdict_changes() last looked at by the worker */
+	/* verdict_changes() and memory_events() when the fused form's groups were last seen to hold. */
+	uint64_t held_changes, held_events;
 	unsigned ticks, patience; /* polls since, and after how many to look again regardless */
 	unsigned pace;            /* polls at least: news of many verdicts come one by one */
 	/* Order of launches. */
@@ -207,6 +210,9 @@ bool graph_base_same(struct side *s, unsigned node, const union graph_content *c
 /* Makes twin[f] do what base does. False: it cannot. Lock held. (graph_edit.c) */
 bool graph_refresh(struct side *s, enum graph_form f, unsigned node);
 
+/* Does all that the fused form leans on still hold? Asked again when something has changed. Lock
+ * held. (graph_launch.c) */
+bool side_holds(struct side *s);
 /* What the kernel of a node is of counts as used. Lock held. (graph_lost.c) */
 void side_uses(struct side *s, const CUDA_KERNEL_NODE_PARAMS *p);
 static inline bool side_lost(const struct side *s)

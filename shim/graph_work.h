@@ -28,6 +28,7 @@ struct work_group {
 	const struct ours *ours;
 	struct standin launch;
 	struct side_group lean;
+	uint32_t dropped; /* slots that are not stored */
 };
 
 struct work_check {
@@ -61,6 +62,7 @@ struct graph_work {
 	unsigned ncheck;                   /* the first so many are in the checking form */
 	CUgraphNode publish[GRAPH_CHECKS]; /* of these */
 	uint64_t arena_base, arena_bytes;
+	uint64_t events; /* memory_events() when it began */
 	struct graph_verdict *verdict;
 	unsigned nverdict, verdict_room;
 	unsigned rejected[REASON_COUNT];
