@@ -119,6 +119,15 @@ static bool wants_checks(const struct graph_work *w, const struct side_check *th
 	return false;
 }
 
+/* Is one of the checks of a verdict that is not used any more? Lock held. */
+static bool checks_rejected(const struct side *s)
+{
+	for (unsigned i = 0; s->form[FORM_CHECK].exec && i < s->ncheck; i++)
+		if (verdict_state(s->check[i].verdict) == VERDICT_REJECTED)
+			return true;
+	return false;
+}
+
 /* The new form's exec stands; what was edited since base was cloned is made up for. Lock held. */
 static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUgraphExec exec)
 {
@@ -249,6 +258,8 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	}
 	if (s->form[FORM_FUSED].exec && !side_holds(s)) /* what was planned is out of date */
 		side_stale(s);
+	if (checks_rejected(s))
+		side_drop_form(s, FORM_CHECK);
 	if (check && publish(s, w, FORM_CHECK, check)) {
 		graph_check_take(s, w);
 		if (s->check_changes != s->changes)
@@ -299,7 +310,7 @@ bool graph_build(struct side *s)
 
 	kept = s->form[FORM_FUSED].exec && !s->stale ? s->print : 0;
 	memcpy(there, s->check, sizeof(there));
-	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
+	nthere = s->form[FORM_CHECK].exec && !checks_rejected(s) ? s->ncheck : 0;
 	s->want = false;
 	s->building = true;
 	__atomic_store_n(&graph_building, 1, __ATOMIC_SEQ_CST);

@@ -6,6 +6,7 @@
  *   graph_ends MODE IMAGE [PAUSE_MS]      software GPU only; IMAGE: of graph_random_kernels.cuh
  *
  *   plain     launched so many times, PAUSE_MS
+ *   pairs     launched twice so many times, PAUSE_MS, after two of which nothing is said
  *   unload    the executable graph is destroyed, then the module of its kernels unloaded, that long
  *             after the first launch; another one has kernels at the same handles
  *   unload-live  it is destroyed after that
@@ -232,6 +233,24 @@ static void plain(void)
 	CHECK(cuGraphExecDestroy(exec));
 }
 
+/* Where the first of two is a check, its memory is taken when the other one comes. */
+static void pairs(void)
+{
+	CUgraphExec exec = instantiated();
+
+	usleep(300000);
+	for (unsigned i = 0; i < 2 + pause_ms; i++) {
+		fill();
+		CHECK(cuGraphLaunch(exec, stream));
+		CHECK(cuGraphLaunch(exec, stream));
+		CHECK(cuStreamSynchronize(stream));
+		if (i >= 2)
+			say_memory();
+		usleep(i < 2 ? 1000000 : 5000);
+	}
+	CHECK(cuGraphExecDestroy(exec));
+}
+
 static void context(void)
 {
 	enum { EVENTS = 16 };
@@ -260,7 +279,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"plain", plain}, {"unload", unload}, {"unload-live", unload_live},
+	} modes[] = {{"plain", plain}, {"pairs", pairs}, {"unload", unload}, {"unload-live", unload_live},
 		     {"context", context}};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)
