@@ -41,6 +41,8 @@ void graph_switched(CUgraphExec exec, CUgraphNode node, bool enabled);
 /* The exec took over all of a graph (cuGraphExecUpdate); or, failed, maybe some of it. */
 void graph_updated(CUgraphExec exec, CUgraph graph);
 void graph_update_failed(CUgraphExec exec);
+/* A graph holds an object of the program's. */
+void graph_holds_object(void);
 
 /* The program ran out of device memory: side execs go. True if any did. */
 bool graph_release_memory(void);

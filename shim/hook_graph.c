@@ -144,6 +144,19 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	return real.cuGraphExecDestroy(exec);
 }
 
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned n, unsigned flags)
+{
+	CUresult r;
+
+	graph_holds_object();
+	hook_loans();
+	if (through())
+		return real.cuGraphRetainUserObject(graph, object, n, flags);
+	if ((r = hook_all(CALL_cuGraphRetainUserObject)))
+		return r;
+	return real.cuGraphRetainUserObject(graph, object, n, flags);
+}
+
 static CUresult launch(CUgraphExec exec, CUstream stream, bool ptsz)
 {
 	CUresult r;

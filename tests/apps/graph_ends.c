@@ -7,6 +7,7 @@
  *
  *   plain     launched so many times, PAUSE_MS
  *   pairs     launched twice so many times, PAUSE_MS, after two of which nothing is said
+ *   objects   its graph holds a user object, and it is updated to another graph that does, too
  *   unload    the executable graph is destroyed, then the module of its kernels unloaded, that long
  *             after the first launch; another one has kernels at the same handles
  *   unload-live  it is destroyed after that
@@ -251,6 +252,55 @@ static void pairs(void)
 	CHECK(cuGraphExecDestroy(exec));
 }
 
+static void set(void *flag)
+{
+	__atomic_store_n((int *)flag, 1, __ATOMIC_SEQ_CST);
+}
+
+static void await(void *flag)
+{
+	while (!__atomic_load_n((int *)flag, __ATOMIC_SEQ_CST))
+		usleep(100);
+}
+
+static CUgraph made_with_object(int *released)
+{
+	CUgraph g = made();
+	CUuserObject o;
+
+	CHECK(cuUserObjectCreate(&o, released, set, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	CHECK(cuGraphRetainUserObject(g, o, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	return g;
+}
+
+static void objects(void)
+{
+	static int released[2], gate;
+	CUgraphExecUpdateResultInfo info;
+	CUgraph g = made_with_object(&released[0]);
+	CUgraphExec exec;
+
+	CHECK(cuGraphInstantiate(&exec, g, 0));
+	CHECK(cuGraphDestroy(g));
+	launch(exec, 60);
+	g = made_with_object(&released[1]);
+	CHECK(cuGraphExecUpdate(exec, g, &info));
+	CHECK(cuGraphDestroy(g));
+	launch(exec, 1);
+	usleep(50000);
+	printf(" updated: %d %d", released[0], released[1]);
+	CHECK(cuLaunchHostFunc(stream, await, &gate));
+	CHECK(cuGraphLaunch(exec, stream));
+	CHECK(cuGraphExecDestroy(exec)); /* it goes when its launch is over */
+	usleep(50000);
+	printf(" destroyed: %d", __atomic_load_n(&released[1], __ATOMIC_SEQ_CST));
+	set(&gate);
+	CHECK(cuStreamSynchronize(stream));
+	usleep(50000);
+	printf(" over: %d", __atomic_load_n(&released[1], __ATOMIC_SEQ_CST));
+	say_memory();
+}
+
 static void context(void)
 {
 	enum { EVENTS = 16 };
@@ -279,7 +329,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"plain", plain}, {"pairs", pairs}, {"unload", unload}, {"unload-live", unload_live},
+	} modes[] = {{"plain", plain}, {"pairs", pairs}, {"objects", objects}, {"unload", unload}, {"unload-live", unload_live},
 		     {"context", context}};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)

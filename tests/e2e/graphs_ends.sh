@@ -45,6 +45,9 @@ ok "two groups learn to fuse" learned
 ok "a context is destroyed: events of the next one stay" ends context
 ok "a context is destroyed: it was fused before" bigger "$(graph launches/fused)" 0
 
+ok "graphs hold objects: released when they are without" ends objects
+ok "graphs hold objects: fused until the update" same "1 edited" "$((($(graph launches/fused) > 0)) && echo 1) $(graph execs/0/left_alone)"
+
 # Wrong evidence that counts as good, and right one that waits for its last check: one check is of both,
 # and after that as many groups are fused as before, but others.
 cp -r "$AUTOFUSE_CACHE" "$AF_TMP/forged"
