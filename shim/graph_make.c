@@ -124,7 +124,7 @@ static bool lendable(const struct graph_shape *s)
 	for (unsigned i = 0; i < s->nnode; i++)
 		if (!graph_copyable(s->type[i]))
 			return false;
-	return !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
+	return graph_loan_possible() && !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
 }
 
 static bool any_device_updatable(const struct side *s)

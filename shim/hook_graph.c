@@ -144,6 +144,31 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	return real.cuGraphExecDestroy(exec);
 }
 
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
+{
+	if (guard_held())
+		return real.cuGraphChildGraphNodeGetGraph(node, graph);
+	graph_loan_handed_out();
+	hook_loans();
+	if (!through())
+		hook_query(CALL_cuGraphChildGraphNodeGetGraph);
+	return real.cuGraphChildGraphNodeGetGraph(node, graph);
+}
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+					CUcontext ctx, unsigned value, unsigned flags)
+{
+	CUresult r;
+
+	graph_loan_handed_out();
+	hook_loans();
+	if (through())
+		return real.cuGraphConditionalHandleCreate(handle, graph, ctx, value, flags);
+	if ((r = hook_all(CALL_cuGraphConditionalHandleCreate)))
+		return r;
+	return real.cuGraphConditionalHandleCreate(handle, graph, ctx, value, flags);
+}
+
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned n, unsigned flags)
 {
 	CUresult r;

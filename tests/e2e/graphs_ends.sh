@@ -48,14 +48,13 @@ ok "a context is destroyed: it was fused before" bigger "$(graph launches/fused)
 ok "graphs hold objects: released when they are without" ends objects
 ok "graphs hold objects: fused until the update" same "1 edited" "$((($(graph launches/fused) > 0)) && echo 1) $(graph execs/0/left_alone)"
 
-# Wrong evidence that counts as good, and right one that waits for its last check: one check is of both,
-# and after that as many groups are fused as before, but others.
+# Wrong evidence that counts as good, and right one that waits for its checks, which are made together.
 cp -r "$AUTOFUSE_CACHE" "$AF_TMP/forged"
 honest=$AUTOFUSE_CACHE
 export AUTOFUSE_CACHE=$AF_TMP/forged
 ok "wrong evidence: forged" same "1 1" "$("$APPS/cache_forge" "$AUTOFUSE_CACHE" xs.w xw.s usable) $(
 	"$APPS/cache_forge" "$AUTOFUSE_CACHE" silu/ silu/)"
-AUTOFUSE_PROBE=no AUTOFUSE_LIVE_CHECKS=1 AUTOFUSE_SAMPLE_EVERY=1 ends pairs 40 2>"$AF_TMP/log"
+AUTOFUSE_PROBE=no AUTOFUSE_LIVE_CHECKS=2 AUTOFUSE_SAMPLE_EVERY=1 ends pairs 40 2>"$AF_TMP/log"
 ok "wrong evidence beside right: same memory once it is found out" test $? = 0
 ok "wrong evidence: said once" same 1 "$(grep -c 'gave other bytes' "$AF_TMP/log")"
 ok "wrong evidence: the other group is fused" same "1 1 1" "$(graph execs/0/groups) $(graph execs/0/rejected/quarantined) $(
