@@ -44,8 +44,8 @@ extern unsigned graph_loans;
  * cloned. NULL: it is not to be lent (again), or out of memory.
  */
 struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shape, CUcontext ctx);
-/* The program has, or will have, handles of graphs inside others, which it cannot destroy: nothing is
- * lent any more. */
+/* The program has, or will have, handles of graphs inside others, which it cannot destroy: nothing
+ * is lent any more. */
 void graph_loan_handed_out(void);
 bool graph_loan_possible(void);
 /* Is it too early for the worker to settle it? NULL: there is none, so no. */

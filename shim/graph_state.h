@@ -119,7 +119,7 @@ struct side {
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
-	uint64_t print; /* of its groups, as planned (graph_print) */
+	uint64_t print;  /* of its groups, as planned (graph_print) */
 	unsigned stores; /* that its groups leave out, and their bytes */
 	uint64_t bytes;
 	unsigned most_groups, most_removed; /* of any fused form there was */
@@ -147,10 +147,11 @@ struct side {
 	bool gone;      /* the program's exec is: the worker or graph_gone takes all down. Atomic */
 	bool mixed;     /* updated as a whole, so that handles may mean other nodes than we think */
 	enum reason alone; /* left alone for good; NONE: not. Atomic */
-	bool homeless; /* its context is gone, and with it what was made there; atomic, stays */
+	bool homeless;     /* its context is gone, and with it what was made there; atomic, stays */
 	bool lost; /* it shall be, by whoever has the lock: what it uses is gone. Atomic, stays */
-	uint64_t changes;         /* verdict_changes() last looked at by the worker */
-	/* verdict_changes() and memory_events() when the fused form's groups were last seen to hold. */
+	uint64_t changes; /* verdict_changes() last looked at by the worker */
+	/* verdict_changes() and memory_events() when the fused form's groups were last seen to
+	 * hold. */
 	uint64_t held_changes, held_events;
 	unsigned ticks, patience; /* polls since, and after how many to look again regardless */
 	unsigned pace;            /* polls at least: news of many verdicts come one by one */

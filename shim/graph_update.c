@@ -10,8 +10,8 @@
 
 /*
  * An update takes references to user objects from the new graph and gives up those of the old one.
- * Clones of ours go on holding the old ones, and never get the new ones: once there are such objects
- * at all, an exec that is updated is left alone.
+ * Clones of ours go on holding the old ones, and never get the new ones: once there are such
+ * objects at all, an exec that is updated is left alone.
  */
 static bool objects; /* atomic */
 

@@ -62,6 +62,8 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 	if ((r = hook_all(CALL_cuModuleLoad)))
 		return r;
 	r = real.cuModuleLoad(module, path);
+	if (hook_retry(r))
+		r = real.cuModuleLoad(module, path);
 	return r ? r : loaded_file(*module, path);
 }
 
@@ -74,6 +76,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 	if ((r = hook_all(CALL_cuModuleLoadData)))
 		return r;
 	r = real.cuModuleLoadData(module, image);
+	if (hook_retry(r))
+		r = real.cuModuleLoadData(module, image);
 	return r ? r : loaded_data(*module, image);
 }
 
@@ -87,6 +91,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUj
 	if ((r = hook_all(CALL_cuModuleLoadDataEx)))
 		return r;
 	r = real.cuModuleLoadDataEx(module, image, n, options, values);
+	if (hook_retry(r))
+		r = real.cuModuleLoadDataEx(module, image, n, options, values);
 	return r ? r : loaded_data(*module, image);
 }
 
@@ -99,6 +105,8 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 	if ((r = hook_all(CALL_cuModuleLoadFatBinary)))
 		return r;
 	r = real.cuModuleLoadFatBinary(module, image);
+	if (hook_retry(r))
+		r = real.cuModuleLoadFatBinary(module, image);
 	return r ? r : loaded_data(*module, image);
 }
 
@@ -127,6 +135,9 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
 	if ((r = hook_all(CALL_cuLibraryLoadData)))
 		return r;
 	r = real.cuLibraryLoadData(library, code, jit, jit_values, njit, options, values, n);
+	if (hook_retry(r))
+		r = real.cuLibraryLoadData(library, code, jit, jit_values, njit, options, values,
+					   n);
 	return r ? r : loaded_data(*library, code);
 }
 
@@ -142,6 +153,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 	if ((r = hook_all(CALL_cuLibraryLoadFromFile)))
 		return r;
 	r = real.cuLibraryLoadFromFile(library, path, jit, jit_values, njit, options, values, n);
+	if (hook_retry(r))
+		r = real.cuLibraryLoadFromFile(library, path, jit, jit_values, njit, options,
+					       values, n);
 	return r ? r : loaded_file(*library, path);
 }
 

@@ -8,6 +8,8 @@
  *   plain     launched so many times, PAUSE_MS
  *   pairs     launched twice so many times, PAUSE_MS, after two of which nothing is said
  *   objects   its graph holds a user object, and it is updated to another graph that does, too
+ *   memory    there is not enough the first time a call wants some, for each such call; with the
+ *             library it is not seen
  *   unload    the executable graph is destroyed, then the module of its kernels unloaded, that long
  *             after the first launch; another one has kernels at the same handles
  *   unload-live  it is destroyed after that
@@ -301,6 +303,77 @@ static void objects(void)
 	say_memory();
 }
 
+/* A group is fused beside each exec, which can be given back. */
+static void refuse(const char *call, CUresult (*again)(CUgraphExec exec))
+{
+	CUgraphExec exec = instantiated();
+	char rule[64];
+
+	launch(exec, 30);
+	snprintf(rule, sizeof(rule), "%s:1:2", call);
+	softgpu_fail(rule);
+	say(call, again(exec));
+	softgpu_fail(NULL);
+	CHECK(cuGraphExecDestroy(exec));
+}
+
+static CUresult instantiate(CUgraphExec exec)
+{
+	CUgraph g = made();
+	CUresult r = cuGraphInstantiate(&exec, g, 0);
+
+	CHECK(cuGraphDestroy(g));
+	return r;
+}
+
+static CUresult instantiate_params(CUgraphExec exec)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = {0};
+	CUgraph g = made();
+	CUresult r = cuGraphInstantiateWithParams(&exec, g, &p);
+
+	CHECK(cuGraphDestroy(g));
+	return r;
+}
+
+static CUresult upload(CUgraphExec exec)
+{
+	return cuGraphUpload(exec, stream);
+}
+
+static CUresult load_module(CUgraphExec exec)
+{
+	CUmodule m;
+
+	return cuModuleLoad(&m, image);
+}
+
+static CUresult load_library(CUgraphExec exec)
+{
+	CUlibrary l;
+
+	return cuLibraryLoadFromFile(&l, image, NULL, NULL, 0, NULL, NULL, 0);
+}
+
+static CUresult create(CUgraphExec exec)
+{
+	CUmemAllocationProp p = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+				 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+	CUmemGenericAllocationHandle h;
+
+	return cuMemCreate(&h, 2 << 20, &p, 0);
+}
+
+static void memory(void)
+{
+	refuse("cuGraphInstantiateWithFlags", instantiate);
+	refuse("cuGraphInstantiateWithParams", instantiate_params);
+	refuse("cuGraphUpload", upload);
+	refuse("cuModuleLoad", load_module);
+	refuse("cuLibraryLoadFromFile", load_library);
+	refuse("cuMemCreate", create);
+}
+
 static void context(void)
 {
 	enum { EVENTS = 16 };
@@ -329,7 +402,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"plain", plain}, {"pairs", pairs}, {"objects", objects}, {"unload", unload}, {"unload-live", unload_live},
+	} modes[] = {{"plain", plain},    {"pairs", pairs},   {"objects", objects},
+		     {"memory", memory},  {"unload", unload}, {"unload-live", unload_live},
 		     {"context", context}};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)
