@@ -41,11 +41,15 @@ void graph_switched(CUgraphExec exec, CUgraphNode node, bool enabled);
 /* The exec took over all of a graph (cuGraphExecUpdate); or, failed, maybe some of it. */
 void graph_updated(CUgraphExec exec, CUgraph graph);
 void graph_update_failed(CUgraphExec exec);
+/* A graph holds an object of the program's. */
+void graph_holds_object(void);
 
 /* The program ran out of device memory: side execs go. True if any did. */
 bool graph_release_memory(void);
-/* The context is about to go. */
-void graph_drop_context(CUcontext ctx);
+/* The context is about to go (lives), or just went; or a module or library goes, with its kernels.
+ * (graph_lost.c) */
+void graph_drop_context(CUcontext ctx, bool lives);
+void graph_drop_module(const void *handle);
 
 /* In a forked child: everything is off; no lock is taken. */
 void graph_forked(void);

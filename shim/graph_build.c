@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "config/log.h"
 #include "shim/graph_check.h"
 #include "shim/graph_report.h"
@@ -25,6 +28,8 @@ enum {
 	REST = 4,         /* so much longer than it took to look, nothing is looked at again */
 	CHECK_TRIES = 8,  /* then some verdicts stay unchecked that no form has room for */
 };
+
+unsigned graph_building;
 
 static void form_free(struct work_form *f)
 {
@@ -114,6 +119,15 @@ static bool wants_checks(const struct graph_work *w, const struct side_check *th
 	return false;
 }
 
+/* Is one of the checks of a verdict that is not used any more? Lock held. */
+static bool checks_rejected(const struct side *s)
+{
+	for (unsigned i = 0; s->form[FORM_CHECK].exec && i < s->ncheck; i++)
+		if (verdict_state(s->check[i].verdict) == VERDICT_REJECTED)
+			return true;
+	return false;
+}
+
 /* The new form's exec stands; what was edited since base was cloned is made up for. Lock held. */
 static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUgraphExec exec)
 {
@@ -143,23 +157,39 @@ static bool publish(struct side *s, struct graph_work *w, enum graph_form f, CUg
 	return true;
 }
 
-/* Without the lock. kept: groups of the form that is there, if it is still right; stores: that they
- * leave out. */
-static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, unsigned kept,
-			       unsigned stores)
+/* Plans of the same print have the same groups, of the same nodes, with the same evidence. */
+static uint64_t graph_print(const struct graph_work *w)
+{
+	uint64_t h = w->ngroup;
+
+	for (unsigned i = 0; i < w->ngroup; i++) {
+		const struct work_group *g = &w->group[i];
+		const struct {
+			const struct verdict *verdict;
+			uint32_t level, dropped, surviving;
+			int32_t device;
+		} head = {g->lean.verdict, g->level, g->dropped, g->lean.surviving, g->lean.device};
+
+		h = XXH3_64bits_withSeed(&head, sizeof(head), h);
+		h = XXH3_64bits_withSeed(g->nodes.node, g->nodes.n * sizeof(g->nodes.node[0]), h);
+		h = XXH3_64bits_withSeed(g->lean.range, g->lean.nrange * sizeof(g->lean.range[0]),
+					 h);
+	}
+	return h;
+}
+
+/* Without the lock. kept: the print of the form that is there, if it is still right; else 0. */
+static CUgraphExec build_fused(struct graph_work *w, unsigned long long flags, uint64_t kept)
 {
 	uint64_t from = graph_now(), rewritten;
 	CUgraphExec exec = NULL;
-	unsigned mine = 0;
 
-	for (unsigned i = 0; i < w->ngroup; i++)
-		mine += w->group[i].lean.stores;
-	if (w->ngroup == kept && mine <= stores)
+	if (!w->ngroup || graph_print(w) == kept)
 		return NULL;
 	if (graph_rewrite(w))
 		w->alone = REASON_REFUSED;
 	rewritten = graph_now();
-	if (!w->alone && graph_instantiate(w, FORM_FUSED, flags, &exec)) {
+	if (!w->alone && !side_useless(w->side) && graph_instantiate(w, FORM_FUSED, flags, &exec)) {
 		if (exec)
 			real.cuGraphExecDestroy(exec);
 		exec = NULL;
@@ -181,6 +211,9 @@ static void take_groups(struct side *s, const struct graph_work *w)
 		s->bytes += w->group[i].lean.bytes;
 	}
 	s->ngroup = s->group ? w->ngroup : 0;
+	s->print = graph_print(w);
+	s->held_changes = s->changes;
+	s->held_events = w->events;
 	if (s->ngroup > s->most_groups ||
 	    (s->ngroup == s->most_groups && s->stores > s->most_stores)) {
 		s->most_groups = s->ngroup;
@@ -223,6 +256,10 @@ static void finish(struct side *s, struct graph_work *w, CUgraphExec fused, CUgr
 	} else if (s->form[FORM_FUSED].exec && !w->ngroup) {
 		side_drop_form(s, FORM_FUSED);
 	}
+	if (s->form[FORM_FUSED].exec && !side_holds(s)) /* what was planned is out of date */
+		side_stale(s);
+	if (checks_rejected(s))
+		side_drop_form(s, FORM_CHECK);
 	if (check && publish(s, w, FORM_CHECK, check)) {
 		graph_check_take(s, w);
 		if (s->check_changes != s->changes)
@@ -263,22 +300,23 @@ bool graph_build(struct side *s)
 {
 	CUgraphExec fused = NULL, check = NULL;
 	CUcontext old;
-	struct graph_work w = {.shape = &s->shape, .asked = s->asked};
+	struct graph_work w = {.side = s, .shape = &s->shape, .asked = s->asked};
 	bool pushed, ok;
 	struct side_check there[GRAPH_CHECKS];
-	unsigned kept, stores, nthere;
+	unsigned nthere;
+	uint64_t kept;
 	enum reason why = REASON_NONE;
 	uint64_t from = graph_now(), cloned, matched;
 
-	kept = s->form[FORM_FUSED].exec && !s->stale ? s->ngroup : 0;
-	stores = s->stores;
+	kept = s->form[FORM_FUSED].exec && !s->stale ? s->print : 0;
 	memcpy(there, s->check, sizeof(there));
-	nthere = s->form[FORM_CHECK].exec ? s->ncheck : 0;
+	nthere = s->form[FORM_CHECK].exec && !checks_rejected(s) ? s->ncheck : 0;
 	s->want = false;
 	s->building = true;
+	__atomic_store_n(&graph_building, 1, __ATOMIC_SEQ_CST);
 	s->stale = s->discard = false;
 	s->changes = verdict_changes();
-	s->events = memory_events();
+	w.events = memory_events();
 	pushed = !real.cuCtxPushCurrent_v2(s->ours->ctx);
 	ok = pushed && !begin(s, &w);
 	pthread_mutex_unlock(&s->lock);
@@ -292,23 +330,27 @@ bool graph_build(struct side *s)
 		log_debug("a graph of %u nodes: cloned in %.1f ms, planned in %.1f", w.shape->nnode,
 			  1e-6 * (double)(cloned - from), 1e-6 * (double)(matched - cloned));
 		graph_check_pick(&w);
-		if (!w.alone && wants_checks(&w, there, nthere) &&
+		if (!w.alone && !side_useless(s) && wants_checks(&w, there, nthere) &&
 		    !form_clone(&w.form[FORM_CHECK], &s->shape, w.form[FORM_FUSED].twin,
-				w.form[FORM_FUSED].graph))
+				w.form[FORM_FUSED].graph) &&
+		    !side_useless(s))
 			check = graph_check_build(&w, s->flags);
-		if (!w.alone)
-			fused = build_fused(&w, s->flags, kept, stores);
+		if (!w.alone && !side_useless(s))
+			fused = build_fused(&w, s->flags, kept);
 	}
 	if (!come_back(s)) { /* what was made stays where it is */
 		s->building = false;
+		__atomic_store_n(&graph_building, 0, __ATOMIC_SEQ_CST);
 		return false;
 	}
 	s->building = false;
+	if (side_lost(s))
+		side_alone(s, REASON_CONTEXT_GONE);
 	s->pace = (unsigned)((graph_now() - from) * REST / 1000000);
 	if (s->gone || s->alone || why) {
-		if (fused)
+		if (fused && !side_homeless(s))
 			real.cuGraphExecDestroy(fused);
-		if (check)
+		if (check && !side_homeless(s))
 			real.cuGraphExecDestroy(check);
 		if (!s->gone && !s->alone)
 			side_alone(s, why);
@@ -320,5 +362,6 @@ bool graph_build(struct side *s)
 	work_free(&w);
 	if (pushed)
 		real.cuCtxPopCurrent_v2(&old);
+	__atomic_store_n(&graph_building, 0, __ATOMIC_SEQ_CST);
 	return true;
 }

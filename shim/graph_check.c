@@ -220,7 +220,7 @@ CUgraphExec graph_check_build(struct graph_work *w, unsigned long long flags)
 	add_checks(w, a);
 	if (w->arena_bytes < arena_bytes(a)) /* it grew meanwhile */
 		w->arena_bytes = arena_bytes(a);
-	if (w->ncheck && !graph_instantiate(w, FORM_CHECK, flags, &exec))
+	if (w->ncheck && !side_useless(w->side) && !graph_instantiate(w, FORM_CHECK, flags, &exec))
 		return exec;
 	if (exec)
 		real.cuGraphExecDestroy(exec);

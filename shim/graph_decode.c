@@ -70,6 +70,8 @@ int graph_decode(struct graph_work *w, const struct graph_level *l)
 	for (unsigned i = l->first; i < l->first + l->n; i++) {
 		struct graph_node *n = &w->node[i];
 
+		if (side_useless(w->side)) /* its kernels may be gone */
+			return -1;
 		n->kind = w->disabled[i] || w->shape->type[i] == CU_GRAPH_NODE_TYPE_EMPTY
 				  ? GRAPH_EMPTY
 				  : GRAPH_OTHER;

@@ -83,6 +83,12 @@ void graph_follow(struct side *s, unsigned node, const union graph_content *c)
 	note_stores(s, n);
 	n->changed = true;
 	n->read = false;
+	if (s->shape.type[node] == CU_GRAPH_NODE_TYPE_KERNEL) {
+		const union graph_content *now = c ? c : content(s, node);
+
+		if (now)
+			side_uses(s, &now->kernel);
+	}
 	for (unsigned f = FORM_FUSED; f < FORM_COUNT; f++)
 		if (s->form[f].exec &&
 		    (n->witness >> f & 1 || !refresh(s, f, node, c ? c : content(s, node)))) {

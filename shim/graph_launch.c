@@ -41,24 +41,22 @@ static bool capturing(const struct call *c)
 	return r || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Does all that the fused form leans on still hold? Asked again when something has changed. */
-static bool holds(struct side *s)
+bool side_holds(struct side *s)
 {
 	uint64_t events = memory_events(), changes = verdict_changes();
 
-	for (unsigned i = 0; i < s->ngroup && s->changes != changes; i++)
+	for (unsigned i = 0; i < s->ngroup && s->held_changes != changes; i++)
 		if (verdict_state(s->group[i].verdict) != VERDICT_USABLE)
 			return false;
-	for (unsigned i = 0; i < s->ngroup && s->events != events; i++) {
+	for (unsigned i = 0; i < s->ngroup && s->held_events != events; i++) {
 		const struct side_group *g = &s->group[i];
 
 		for (unsigned k = 0; k < g->nrange; k++)
 			if (memory_check(g->range[k], g->device, (int)g->surviving))
 				return false;
 	}
-	s->events = events;
-	if (!s->waits)
-		s->changes = changes;
+	s->held_events = events;
+	s->held_changes = changes;
 	return true;
 }
 
@@ -102,7 +100,7 @@ static bool at_home(struct side *s, const struct call *c)
 static enum graph_form choose(struct side *s, const struct call *c)
 {
 
-	if (s->alone || !process.on || !control_on() || !s->ours->ready)
+	if (s->alone || side_lost(s) || !process.on || !control_on() || !s->ours->ready)
 		return FORM_OWN;
 	if (!at_home(s, c))
 		return FORM_OWN;
@@ -114,7 +112,7 @@ static enum graph_form choose(struct side *s, const struct call *c)
 	if (graph_trial_own(s) || !s->form[FORM_FUSED].exec ||
 	    process.config.opt.verify == VERIFY_ALWAYS)
 		return FORM_OWN;
-	if (holds(s))
+	if (side_holds(s))
 		return FORM_FUSED;
 	side_stale(s);
 	return FORM_OWN;

@@ -47,6 +47,18 @@ static struct {
 	unsigned known; /* kept, or returned; atomic */
 } loans = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
 
+static bool handed_out; /* atomic */
+
+void graph_loan_handed_out(void)
+{
+	__atomic_store_n(&handed_out, true, __ATOMIC_RELEASE);
+}
+
+bool graph_loan_possible(void)
+{
+	return !__atomic_load_n(&handed_out, __ATOMIC_ACQUIRE);
+}
+
 static enum loan_state state(const struct graph_loan *l)
 {
 	return __atomic_load_n(&l->state, __ATOMIC_ACQUIRE);

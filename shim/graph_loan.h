@@ -19,8 +19,10 @@
  * What touches a graph without its name in the call cannot be: none is lent while a capture is
  * under way, or if it has child graphs. Calls on streams that capture (cuStreamGetCaptureInfo,
  * cuStreamUpdateCaptureDependencies) concern graphs that no exec was made of yet; they settle
- * nothing. That a graph is in another one as a child, handed out by cuGraphChildGraphNodeGetGraph
- * and instantiated by itself, is looked for when another one is destroyed.
+ * nothing. Once the program was given a handle of a graph inside another one
+ * (cuGraphChildGraphNodeGetGraph, bodies of conditional nodes), nothing is lent any more: it cannot
+ * destroy such a graph, and its parent takes it along. Of those that it made children itself, that
+ * is looked for when another one is destroyed.
  *
  * One lock guards all loans; it is inside side.lock, and given up while the driver clones. A call
  * of the program's that settles takes no other lock and writes to loans alone: it waits for who is
@@ -42,6 +44,10 @@ extern unsigned graph_loans;
  * cloned. NULL: it is not to be lent (again), or out of memory.
  */
 struct graph_loan *graph_loan_open(CUgraph graph, const struct graph_shape *shape, CUcontext ctx);
+/* The program has, or will have, handles of graphs inside others, which it cannot destroy: nothing
+ * is lent any more. */
+void graph_loan_handed_out(void);
+bool graph_loan_possible(void);
 /* Is it too early for the worker to settle it? NULL: there is none, so no. */
 bool graph_loan_early(const struct graph_loan *l);
 

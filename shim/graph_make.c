@@ -57,8 +57,11 @@ static void read_attributes(struct side *s)
 
 		if (s->shape.type[i] != CU_GRAPH_NODE_TYPE_KERNEL)
 			continue;
-		rec = real.cuGraphKernelNodeGetParams_v2(s->shape.node[i], &p) ? NULL
-									       : graph_kernel(&p);
+		rec = NULL;
+		if (!real.cuGraphKernelNodeGetParams_v2(s->shape.node[i], &p)) {
+			rec = graph_kernel(&p);
+			side_uses(s, &p);
+		}
 		n->device_updatable = graph_device_updatable(s->shape.node[i], rec);
 		/* What has not been asked rules the node out, should an edit give it another
 		 * kernel. */
@@ -121,7 +124,7 @@ static bool lendable(const struct graph_shape *s)
 	for (unsigned i = 0; i < s->nnode; i++)
 		if (!graph_copyable(s->type[i]))
 			return false;
-	return !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
+	return graph_loan_possible() && !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE);
 }
 
 static bool any_device_updatable(const struct side *s)
@@ -267,7 +270,7 @@ void graph_gone(CUgraphExec exec)
 	if (!s)
 		return;
 	lived(s);
-	s->gone = true;
+	__atomic_store_n(&s->gone, true, __ATOMIC_RELEASE);
 	if (!s->building) /* else the worker takes it down */
 		side_strip(s);
 	side_unlock(s);

@@ -164,6 +164,7 @@ static bool note_group(struct graph_work *w, const struct group *g, const unsign
 	to->lean.surviving = group_surviving(g);
 	to->lean.stores = dead_count(g);
 	to->lean.bytes = dead_bytes(g);
+	to->dropped = g->dropped;
 	return true;
 }
 
@@ -361,6 +362,8 @@ int graph_match(struct graph_work *w)
 		if (w->alone)
 			return 0;
 		w->aside[w->at] = is_aside(w, w->at);
+		if (side_useless(w->side))
+			return -1;
 		if (graph_plan(&policy, w->node + l->first, &w->dag[w->at]))
 			return -1;
 	}

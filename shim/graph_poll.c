@@ -15,6 +15,8 @@ static bool due(struct side *s)
 {
 	bool news;
 
+	if (side_lost(s))
+		side_alone(s, REASON_CONTEXT_GONE);
 	if (s->gone || s->alone || s->building || graph_loan_early(s->loan))
 		return false;
 	if (s->want || s->stale)
@@ -67,7 +69,7 @@ bool graph_poll(void)
 		worker_driver_leave();
 		return true;
 	}
-	scan.waiting |= side_try_each(look, &scan);
+	scan.waiting |= side_try_each(look, NULL, &scan);
 	if (scan.found) {
 		struct side *s = scan.found;
 

@@ -147,7 +147,7 @@ static void list_all(void)
 	static bool listed;
 
 	if (!listed)
-		side_try_each(list_live, NULL);
+		side_try_each(list_live, NULL, NULL);
 	listed = true;
 }
 

@@ -38,6 +38,7 @@ enum graph_form {
 enum {
 	GRAPH_VERDICTS = 512, /* distinct verdicts of one graph that are looked after */
 	GRAPH_CHECKS = 32,    /* checks in one checking form; others get the next one */
+	GRAPH_USED = 64,      /* modules of one graph that are told apart */
 };
 
 /* What is known of a node of the program's exec, beside graph_shape's. */
@@ -111,9 +112,14 @@ struct side {
 	struct side_asked *asked;   /* by node */
 	struct graph_index program; /* of program_node, and: */
 	struct side_node *node;     /* shape.nnode of them; both after side_nodes */
+	/* Modules, libraries and contexts that its kernels are of. Only ever added to, under the
+	 * lock, and read without; more than GRAPH_USED: all there are. */
+	const void *used[GRAPH_USED];
+	unsigned nused;
 	struct side_form form[FORM_COUNT];
 	struct side_group *group; /* of the fused form */
 	unsigned ngroup, removed;
+	uint64_t print;  /* of its groups, as planned (graph_print) */
 	unsigned stores; /* that its groups leave out, and their bytes */
 	uint64_t bytes;
 	unsigned most_groups, most_removed; /* of any fused form there was */
@@ -138,10 +144,15 @@ struct side {
 	bool unchecked; /* there will be no memory for checks */
 	bool building;  /* the worker is at it, without the lock */
 	bool discard;   /* what is being built is of no use any more */
-	bool gone;      /* the program's exec is: the worker or graph_gone takes all down */
+	bool gone;      /* the program's exec is: the worker or graph_gone takes all down. Atomic */
 	bool mixed;     /* updated as a whole, so that handles may mean other nodes than we think */
-	enum reason alone;        /* left alone for good; NONE: not */
-	uint64_t changes, events; /* verdict_changes() and memory_events() last looked at */
+	enum reason alone; /* left alone for good; NONE: not. Atomic */
+	bool homeless;     /* its context is gone, and with it what was made there; atomic, stays */
+	bool lost; /* it shall be, by whoever has the lock: what it uses is gone. Atomic, stays */
+	uint64_t changes; /* verdict_changes() last looked at by the worker */
+	/* verdict_changes() and memory_events() when the fused form's groups were last seen to
+	 * hold. */
+	uint64_t held_changes, held_events;
 	unsigned ticks, patience; /* polls since, and after how many to look again regardless */
 	unsigned pace;            /* polls at least: news of many verdicts come one by one */
 	/* Order of launches. */
@@ -169,8 +180,9 @@ int side_enter(struct side *s);
 /* Takes the record out of the table; locked, or NULL. */
 struct side *side_take(CUgraphExec exec);
 /* Calls fn for all, locked, until it returns true: that one stays locked. Passes over those whose
- * lock is taken; true if there were such. */
-bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg);
+ * lock is taken, and calls `passed` (may be NULL) for them; true if there were such. */
+bool side_try_each(bool (*fn)(void *arg, struct side *s), void (*passed)(void *arg, struct side *s),
+		   void *arg);
 /* Takes everything down, frees nothing: base, forms, event. Lock held, driver callable. */
 void side_strip(struct side *s);
 /* Takes base from its loan. Lock held, driver callable. False: it is not to be had, and the exec
@@ -199,6 +211,28 @@ bool graph_base_same(struct side *s, unsigned node, const union graph_content *c
 /* Makes twin[f] do what base does. False: it cannot. Lock held. (graph_edit.c) */
 bool graph_refresh(struct side *s, enum graph_form f, unsigned node);
 
+/* Does all that the fused form leans on still hold? Asked again when something has changed. Lock
+ * held. (graph_launch.c) */
+bool side_holds(struct side *s);
+/* What the kernel of a node is of counts as used. Lock held. (graph_lost.c) */
+void side_uses(struct side *s, const CUDA_KERNEL_NODE_PARAMS *p);
+static inline bool side_lost(const struct side *s)
+{
+	return __atomic_load_n(&s->lost, __ATOMIC_ACQUIRE);
+}
+static inline bool side_homeless(const struct side *s)
+{
+	return __atomic_load_n(&s->homeless, __ATOMIC_ACQUIRE);
+}
+/* Is whatever is being built for nothing? Asked without the lock. */
+static inline bool side_useless(const struct side *s)
+{
+	return side_lost(s) || __atomic_load_n(&s->gone, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&s->alone, __ATOMIC_ACQUIRE);
+}
+
+/* Something is being built, maybe of an exec that is gone already; atomic. (graph_build.c) */
+extern unsigned graph_building;
 /* Builds what is missing, on the worker's thread; lock held (given up meanwhile), driver entered.
  * False: it is not entered any more. (graph_build.c) */
 bool graph_build(struct side *s);

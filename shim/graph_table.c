@@ -72,10 +72,11 @@ struct side *side_take(CUgraphExec exec)
 	return s;
 }
 
-bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
+bool side_try_each(bool (*fn)(void *arg, struct side *s), void (*passed)(void *arg, struct side *s),
+		   void *arg)
 {
 	struct side *s, *next;
-	bool passed = false, over = false;
+	bool some = false, over = false;
 
 	pthread_rwlock_rdlock(&table.lock);
 	HASH_ITER(hh, table.by_exec, s, next)
@@ -83,7 +84,9 @@ bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
 		if (over)
 			break;
 		if (pthread_mutex_trylock(&s->lock)) {
-			passed = true;
+			some = true;
+			if (passed)
+				passed(arg, s);
 			continue;
 		}
 		over = fn(arg, s);
@@ -91,7 +94,7 @@ bool side_try_each(bool (*fn)(void *arg, struct side *s), void *arg)
 			pthread_mutex_unlock(&s->lock);
 	}
 	pthread_rwlock_unlock(&table.lock);
-	return passed;
+	return some;
 }
 
 void graph_forked(void)
@@ -112,31 +115,15 @@ bool graph_release_memory(void)
 	bool freed = false;
 
 	if (__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE))
-		side_try_each(release, &freed);
+		side_try_each(release, NULL, &freed);
 	return freed;
-}
-
-static bool of_context(void *arg, struct side *s)
-{
-	if (s->ours->ctx == arg && !s->building)
-		side_alone(s, REASON_CONTEXT_GONE);
-	return false;
-}
-
-void graph_drop_context(CUcontext ctx)
-{
-	if (!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE))
-		return;
-	worker_driver_wait(false); /* what the worker does there now must end first */
-	side_try_each(of_context, ctx);
-	graph_loan_drop_context(ctx); /* of those that were passed over */
 }
 
 void side_drop_form(struct side *s, enum graph_form f)
 {
 	struct side_form *form = &s->form[f];
 
-	if (form->exec)
+	if (form->exec && !side_homeless(s))
 		real.cuGraphExecDestroy(form->exec);
 	if (form->graph)
 		real.cuGraphDestroy(form->graph);
@@ -209,7 +196,7 @@ void side_strip(struct side *s)
 
 void side_free(struct side *s)
 {
-	if (s->event)
+	if (s->event && !side_homeless(s))
 		real.cuEventDestroy_v2(s->event);
 	graph_report_over(s);
 	graph_list_free(&s->list);
@@ -228,7 +215,7 @@ void side_alone(struct side *s, enum reason why)
 {
 	if (s->alone)
 		return;
-	s->alone = why;
+	__atomic_store_n(&s->alone, why, __ATOMIC_RELEASE);
 	s->waits = s->stale = false;
 	if (!s->building) /* else the worker strips it */
 		side_strip(s);

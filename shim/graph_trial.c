@@ -127,9 +127,9 @@ void graph_trial_end(struct side *s)
 {
 	struct graph_trial *t = &s->trial;
 
-	if (t->from)
+	if (t->from && !side_homeless(s))
 		real.cuEventDestroy_v2(t->from);
-	if (t->to)
+	if (t->to && !side_homeless(s))
 		real.cuEventDestroy_v2(t->to);
 	t->from = t->to = NULL;
 	t->over = true;

@@ -8,6 +8,18 @@
 #include "shim/graph_state.h"
 #include "shim/graph_trial.h"
 
+/*
+ * An update takes references to user objects from the new graph and gives up those of the old one.
+ * Clones of ours go on holding the old ones, and never get the new ones: once there are such
+ * objects at all, an exec that is updated is left alone.
+ */
+static bool objects; /* atomic */
+
+void graph_holds_object(void)
+{
+	__atomic_store_n(&objects, true, __ATOMIC_RELEASE);
+}
+
 /* One chain: there is only one way to pair its nodes with those of another. Asked once. */
 static bool is_chain(struct side *s)
 {
@@ -85,6 +97,8 @@ void graph_updated(CUgraphExec exec, CUgraph graph)
 		return;
 	s->edits++;
 	s->edited = true;
+	if (__atomic_load_n(&objects, __ATOMIC_ACQUIRE))
+		side_alone(s, REASON_EDITED);
 	if (!s->alone && side_base(s) && side_nodes(s))
 		side_alone(s, REASON_NO_MEMORY);
 	if (!s->alone) {

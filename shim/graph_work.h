@@ -28,6 +28,7 @@ struct work_group {
 	const struct ours *ours;
 	struct standin launch;
 	struct side_group lean;
+	uint32_t dropped; /* slots that are not stored */
 };
 
 struct work_check {
@@ -43,6 +44,7 @@ struct work_check {
 };
 
 struct graph_work {
+	const struct side *side; /* to ask whether it is of any use */
 	const struct graph_shape *shape;
 	const struct side_asked *asked; /* of the record */
 	bool *disabled;
@@ -60,6 +62,7 @@ struct graph_work {
 	unsigned ncheck;                   /* the first so many are in the checking form */
 	CUgraphNode publish[GRAPH_CHECKS]; /* of these */
 	uint64_t arena_base, arena_bytes;
+	uint64_t events; /* memory_events() when it began */
 	struct graph_verdict *verdict;
 	unsigned nverdict, verdict_room;
 	unsigned rejected[REASON_COUNT];
@@ -70,9 +73,9 @@ struct graph_work {
 	enum reason alone;      /* the graph is one to leave alone */
 };
 
-/* graph_decode.c: fills in w->node of a level. 0 or -1. */
+/* graph_decode.c: fills in w->node of a level. 0, or -1: no memory, or of no use any more. */
 int graph_decode(struct graph_work *w, const struct graph_level *l);
-/* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1. */
+/* graph_match.c: decodes and plans all levels of form[FORM_FUSED]'s graph. 0 or -1, likewise. */
 int graph_match(struct graph_work *w);
 /* Notes that edits of what the group leans on concern form f. */
 void graph_witness(struct graph_work *w, enum graph_form f, unsigned level,

@@ -29,8 +29,8 @@ void hook_query_stream(unsigned call, CUstream stream, bool ptsz);
 /* Before a call that may touch any graph of the program's: settles all loans (graph_loan.h). */
 void hook_loans(void);
 
-/* A call answered `r` for want of device memory: gives back what live checks hold. True: try again.
- */
+/* A call answered `r` for want of device memory: gives back what live checks and side execs hold.
+ * True: try again. */
 bool hook_retry(CUresult r);
 
 #endif

@@ -30,12 +30,12 @@ static CUresult current(CUresult r)
 	return r;
 }
 
-/* ctx is about to be destroyed (or just was); what it held has been submitted. */
-static void drop(CUcontext ctx)
+/* ctx is about to be destroyed (or, !lives, just was); what it held has been submitted. */
+static void drop(CUcontext ctx, bool lives)
 {
 	if (!ctx || !guard_enter())
 		return;
-	graph_drop_context(ctx);
+	graph_drop_context(ctx, lives);
 	window_drop_context(ctx);
 	ours_drop(ctx);
 	kernels_forget(NULL);
@@ -145,10 +145,10 @@ static CUresult destroy(CUcontext ctx, CUresult (*driver)(CUcontext))
 		shared = ctx && __atomic_load_n(&primary[i].ctx, __ATOMIC_ACQUIRE) == ctx &&
 			 __atomic_load_n(&primary[i].retains, __ATOMIC_ACQUIRE) > 0;
 	if (!shared)
-		drop(ctx);
+		drop(ctx, true);
 	r = driver(ctx);
 	if (shared && !r)
-		drop(ctx);
+		drop(ctx, false);
 	return gone(ctx, r);
 }
 
@@ -182,7 +182,7 @@ CUresult cuCtxDetach(CUcontext ctx)
 		return real.cuCtxDetach(ctx);
 	if ((r = hook_all(CALL_cuCtxDetach)))
 		return r;
-	drop(ctx); /* if it lives on, it is met anew */
+	drop(ctx, true); /* if it lives on, it is met anew */
 	return real.cuCtxDetach(ctx);
 }
 
@@ -196,7 +196,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green)
 	if ((r = hook_all(CALL_cuGreenCtxDestroy)))
 		return r;
 	if (!real.cuCtxFromGreenCtx(&ctx, green))
-		drop(ctx);
+		drop(ctx, true);
 	return gone(ctx, real.cuGreenCtxDestroy(green));
 }
 
@@ -215,7 +215,7 @@ static CUresult retain(CUcontext *ctx, CUdevice device)
 	r = real.cuDevicePrimaryCtxRetain(ctx, device);
 	if (!r && device >= 0 && device < DEVICES) {
 		if (!active)
-			drop(*ctx);
+			drop(*ctx, false);
 		__atomic_store_n(&primary[device].ctx, *ctx, __ATOMIC_RELEASE);
 		__atomic_add_fetch(&primary[device].retains, 1, __ATOMIC_SEQ_CST);
 	}
@@ -245,10 +245,10 @@ static CUcontext primary_of(CUdevice device)
 }
 
 /* Ends the device's primary context if `ends` says so or the driver then finds it inactive. */
-static void primary_ends(CUdevice device, bool ends)
+static void primary_ends(CUdevice device, bool ends, bool lives)
 {
 	if (ends)
-		drop(primary_of(device));
+		drop(primary_of(device), lives);
 }
 
 static bool last_release(CUdevice device)
@@ -265,7 +265,7 @@ static CUresult released(CUresult r, CUdevice device)
 
 	if (r || real.cuDevicePrimaryCtxGetState(device, &flags, &active))
 		return r;
-	primary_ends(device, !active);
+	primary_ends(device, !active, false);
 	return active ? r : gone(primary_of(device), r);
 }
 
@@ -277,7 +277,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 		return real.cuDevicePrimaryCtxRelease(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxRelease)))
 		return r;
-	primary_ends(device, last_release(device));
+	primary_ends(device, last_release(device), true);
 	return released(real.cuDevicePrimaryCtxRelease(device), device);
 }
 
@@ -289,7 +289,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 		return real.cuDevicePrimaryCtxRelease_v2(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxRelease_v2)))
 		return r;
-	primary_ends(device, last_release(device));
+	primary_ends(device, last_release(device), true);
 	return released(real.cuDevicePrimaryCtxRelease_v2(device), device);
 }
 
@@ -301,7 +301,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device)
 		return real.cuDevicePrimaryCtxReset(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxReset)))
 		return r;
-	primary_ends(device, true);
+	primary_ends(device, true, true);
 	return gone(primary_of(device), real.cuDevicePrimaryCtxReset(device));
 }
 
@@ -313,6 +313,6 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 		return real.cuDevicePrimaryCtxReset_v2(device);
 	if ((r = hook_all(CALL_cuDevicePrimaryCtxReset_v2)))
 		return r;
-	primary_ends(device, true);
+	primary_ends(device, true, true);
 	return gone(primary_of(device), real.cuDevicePrimaryCtxReset_v2(device));
 }

@@ -57,8 +57,10 @@ CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *node,
 		return real.cuGraphInstantiate(exec, graph, node, log, bytes);
 	if ((r = makes(CALL_cuGraphInstantiate, graph)))
 		return r;
-	return made(CALL_cuGraphInstantiate, real.cuGraphInstantiate(exec, graph, node, log, bytes),
-		    exec, graph, 0);
+	r = real.cuGraphInstantiate(exec, graph, node, log, bytes);
+	if (hook_retry(r))
+		r = real.cuGraphInstantiate(exec, graph, node, log, bytes);
+	return made(CALL_cuGraphInstantiate, r, exec, graph, 0);
 }
 
 CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *node, char *log,
@@ -70,8 +72,10 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *no
 		return real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
 	if ((r = makes(CALL_cuGraphInstantiate_v2, graph)))
 		return r;
-	return made(CALL_cuGraphInstantiate_v2,
-		    real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
+	r = real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
+	if (hook_retry(r))
+		r = real.cuGraphInstantiate_v2(exec, graph, node, log, bytes);
+	return made(CALL_cuGraphInstantiate_v2, r, exec, graph, 0);
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
@@ -82,8 +86,10 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 		return real.cuGraphInstantiateWithFlags(exec, graph, flags);
 	if ((r = makes(CALL_cuGraphInstantiateWithFlags, graph)))
 		return r;
-	return made(CALL_cuGraphInstantiateWithFlags,
-		    real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
+	r = real.cuGraphInstantiateWithFlags(exec, graph, flags);
+	if (hook_retry(r))
+		r = real.cuGraphInstantiateWithFlags(exec, graph, flags);
+	return made(CALL_cuGraphInstantiateWithFlags, r, exec, graph, flags);
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
@@ -96,6 +102,8 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
 	if ((r = makes(CALL_cuGraphInstantiateWithParams, graph)))
 		return r;
 	r = real.cuGraphInstantiateWithParams(exec, graph, params);
+	if (hook_retry(r))
+		r = real.cuGraphInstantiateWithParams(exec, graph, params);
 	return r ? r : made(CALL_cuGraphInstantiateWithParams, r, exec, graph, params->flags);
 }
 
@@ -109,6 +117,8 @@ CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
 	if ((r = makes(CALL_cuGraphInstantiateWithParams_ptsz, graph)))
 		return r;
 	r = real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
+	if (hook_retry(r))
+		r = real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
 	return r ? r : made(CALL_cuGraphInstantiateWithParams_ptsz, r, exec, graph, params->flags);
 }
 
@@ -144,6 +154,44 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	return real.cuGraphExecDestroy(exec);
 }
 
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
+{
+	if (guard_held())
+		return real.cuGraphChildGraphNodeGetGraph(node, graph);
+	graph_loan_handed_out();
+	hook_loans();
+	if (!through())
+		hook_query(CALL_cuGraphChildGraphNodeGetGraph);
+	return real.cuGraphChildGraphNodeGetGraph(node, graph);
+}
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+					CUcontext ctx, unsigned value, unsigned flags)
+{
+	CUresult r;
+
+	graph_loan_handed_out();
+	hook_loans();
+	if (through())
+		return real.cuGraphConditionalHandleCreate(handle, graph, ctx, value, flags);
+	if ((r = hook_all(CALL_cuGraphConditionalHandleCreate)))
+		return r;
+	return real.cuGraphConditionalHandleCreate(handle, graph, ctx, value, flags);
+}
+
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned n, unsigned flags)
+{
+	CUresult r;
+
+	graph_holds_object();
+	hook_loans();
+	if (through())
+		return real.cuGraphRetainUserObject(graph, object, n, flags);
+	if ((r = hook_all(CALL_cuGraphRetainUserObject)))
+		return r;
+	return real.cuGraphRetainUserObject(graph, object, n, flags);
+}
+
 static CUresult launch(CUgraphExec exec, CUstream stream, bool ptsz)
 {
 	CUresult r;
@@ -171,18 +219,25 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
 
 static CUresult upload(CUgraphExec exec, CUstream stream, bool ptsz)
 {
+	CUresult (*const own)(CUgraphExec, CUstream) =
+		ptsz ? real.cuGraphUpload_ptsz : real.cuGraphUpload;
 	CUresult r;
 
 	if (through() || !guard_enter())
-		return (ptsz ? real.cuGraphUpload_ptsz : real.cuGraphUpload)(exec, stream);
+		return own(exec, stream);
 	record_call(ptsz ? CALL_cuGraphUpload_ptsz : CALL_cuGraphUpload, true, stream, ptsz);
 	r = __atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) ? window_stream_call(stream, ptsz)
 							     : CUDA_SUCCESS;
-	if (!r)
-		r = (ptsz ? real.cuGraphUpload_ptsz : real.cuGraphUpload)(exec, stream);
-	if (!r)
-		graph_uploaded(exec, stream, ptsz);
 	guard_leave();
+	if (r)
+		return r;
+	r = own(exec, stream);
+	if (hook_retry(r))
+		return own(exec, stream);
+	if (!r && guard_enter()) {
+		graph_uploaded(exec, stream, ptsz);
+		guard_leave();
+	}
 	return r;
 }
 

@@ -11,6 +11,19 @@ static struct range span(uint64_t base, uint64_t bytes)
 	return (struct range){base, base + bytes};
 }
 
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+		     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	CUresult r;
+
+	if (hook_through())
+		return real.cuMemCreate(handle, bytes, prop, flags);
+	if ((r = hook_all(CALL_cuMemCreate)))
+		return r;
+	r = real.cuMemCreate(handle, bytes, prop, flags);
+	return hook_retry(r) ? real.cuMemCreate(handle, bytes, prop, flags) : r;
+}
+
 CUresult cuMemMap(CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
 		  unsigned long long flags)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads and unloads: where images come from, and which handles become invalid. */
+#include "shim/graph.h"
 #include "shim/hook.h"
 #include "shim/images.h"
 #include "shim/kernels.h"
@@ -26,17 +27,30 @@ static CUresult loaded_file(const void *handle, const char *path)
 	return CUDA_SUCCESS;
 }
 
-/* Forgets before the driver does: its handles may be another thread's the moment they are free. */
+/* Forgets before the driver does: its handles may be another thread's the moment they are free.
+ * What looks at graphs in the background may not look at its kernels any more. */
 static struct image *unloading(const void *handle)
 {
 	struct image *img = NULL;
 
 	if (guard_enter()) {
+		graph_drop_module(handle);
 		img = images_unload(handle);
 		kernels_forget(handle);
 		guard_leave();
 	}
 	return img;
+}
+
+/* Others may have asked for a kernel between the two. Returns what the hook then returns. */
+static CUresult unloaded(const void *handle, struct image *img, CUresult r)
+{
+	images_unloaded(handle, img, !r);
+	if (guard_enter()) {
+		kernels_forget(handle);
+		guard_leave();
+	}
+	return r;
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path)
@@ -48,6 +62,8 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 	if ((r = hook_all(CALL_cuModuleLoad)))
 		return r;
 	r = real.cuModuleLoad(module, path);
+	if (hook_retry(r))
+		r = real.cuModuleLoad(module, path);
 	return r ? r : loaded_file(*module, path);
 }
 
@@ -60,6 +76,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 	if ((r = hook_all(CALL_cuModuleLoadData)))
 		return r;
 	r = real.cuModuleLoadData(module, image);
+	if (hook_retry(r))
+		r = real.cuModuleLoadData(module, image);
 	return r ? r : loaded_data(*module, image);
 }
 
@@ -73,6 +91,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUj
 	if ((r = hook_all(CALL_cuModuleLoadDataEx)))
 		return r;
 	r = real.cuModuleLoadDataEx(module, image, n, options, values);
+	if (hook_retry(r))
+		r = real.cuModuleLoadDataEx(module, image, n, options, values);
 	return r ? r : loaded_data(*module, image);
 }
 
@@ -85,6 +105,8 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 	if ((r = hook_all(CALL_cuModuleLoadFatBinary)))
 		return r;
 	r = real.cuModuleLoadFatBinary(module, image);
+	if (hook_retry(r))
+		r = real.cuModuleLoadFatBinary(module, image);
 	return r ? r : loaded_data(*module, image);
 }
 
@@ -98,9 +120,7 @@ CUresult cuModuleUnload(CUmodule module)
 	if ((r = hook_all(CALL_cuModuleUnload)))
 		return r;
 	img = unloading(module);
-	r = real.cuModuleUnload(module);
-	images_unloaded(module, img, !r);
-	return r;
+	return unloaded(module, img, real.cuModuleUnload(module));
 }
 
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit,
@@ -115,6 +135,9 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
 	if ((r = hook_all(CALL_cuLibraryLoadData)))
 		return r;
 	r = real.cuLibraryLoadData(library, code, jit, jit_values, njit, options, values, n);
+	if (hook_retry(r))
+		r = real.cuLibraryLoadData(library, code, jit, jit_values, njit, options, values,
+					   n);
 	return r ? r : loaded_data(*library, code);
 }
 
@@ -130,6 +153,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 	if ((r = hook_all(CALL_cuLibraryLoadFromFile)))
 		return r;
 	r = real.cuLibraryLoadFromFile(library, path, jit, jit_values, njit, options, values, n);
+	if (hook_retry(r))
+		r = real.cuLibraryLoadFromFile(library, path, jit, jit_values, njit, options,
+					       values, n);
 	return r ? r : loaded_file(*library, path);
 }
 
@@ -143,9 +169,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 	if ((r = hook_all(CALL_cuLibraryUnload)))
 		return r;
 	img = unloading(library);
-	r = real.cuLibraryUnload(library);
-	images_unloaded(library, img, !r);
-	return r;
+	return unloaded(library, img, real.cuLibraryUnload(library));
 }
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)

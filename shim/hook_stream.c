@@ -67,9 +67,13 @@ static CUresult capture_begun(CUstream s, CUresult r)
 	return r;
 }
 
+/* Captures are counted as long as executable graphs have something beside them: the next launch of
+ * one may have to be ordered behind one of ours, but not into a capture. */
 static bool through(void)
 {
-	return (!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE)) || guard_held();
+	return (!process.on && !__atomic_load_n(&window_watch, __ATOMIC_ACQUIRE) &&
+		!__atomic_load_n(&graph_execs, __ATOMIC_ACQUIRE)) ||
+	       guard_held();
 }
 
 /* One name for the per-thread stream, whichever entry point is told of it. */

@@ -224,6 +224,13 @@ struct kernel_rec *kernels_peek(CUfunction f)
 	return cached(f, __atomic_load_n(&generation_now, __ATOMIC_ACQUIRE), slot_of(f));
 }
 
+struct kernel_owner kernels_owner(const struct kernel_rec *rec)
+{
+	const struct record *r = rec->k.user;
+
+	return (struct kernel_owner){r->owner, r->library ? r->library : r->owner};
+}
+
 void kernels_forget(const void *owner)
 {
 	struct record *r, *next;

@@ -62,6 +62,13 @@ static inline void kernels_promise(const struct kernel *k)
 	__atomic_store_n(&((struct kernel_rec *)(uintptr_t)k)->idle, 0, __ATOMIC_RELAXED);
 }
 
+/* The module or library that it is of, and the library that this one is a part of (else the same);
+ * NULL: the driver did not say. */
+struct kernel_owner {
+	const void *owner, *library;
+};
+struct kernel_owner kernels_owner(const struct kernel_rec *rec);
+
 /* Forgets the handles of a module or library that is about to go (NULL: all of them). */
 void kernels_forget(const void *module_or_library);
 

@@ -284,6 +284,8 @@ void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool
 
 void verdict_checked(struct verdict *v, int64_t rows, bool same)
 {
+	if (!same && verdict_state(v) == VERDICT_REJECTED)
+		return; /* and that was said */
 	if (!same) {
 		log_warn("a fused %s kernel gave other bytes than the program's own; it is not "
 			 "used again",

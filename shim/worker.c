@@ -45,14 +45,30 @@ bool worker_driver_open(void)
 	return !__atomic_load_n(&gate.closed, __ATOMIC_ACQUIRE);
 }
 
-void worker_driver_wait(bool forever)
+/* False: somebody is stuck in the driver, and what the program wants to do matters more. */
+static bool lock_soon(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	t.tv_sec += EXIT_WAIT_S;
-	if (pthread_mutex_timedlock(&gate.lock, &t))
-		return; /* stuck in the driver: the program's exit matters more */
+	return !pthread_mutex_timedlock(&gate.lock, &t);
+}
+
+bool worker_driver_enter_soon(void)
+{
+	if (!lock_soon())
+		return false;
+	if (!gate.closed)
+		return true;
+	pthread_mutex_unlock(&gate.lock);
+	return false;
+}
+
+void worker_driver_wait(bool forever)
+{
+	if (!lock_soon())
+		return;
 	if (forever)
 		__atomic_store_n(&gate.closed, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&gate.lock);

@@ -58,6 +58,7 @@ int worker_thread(void *(*fn)(void *), void *arg, const char *name);
  * forever = true none will enter again (at exit).
  */
 bool worker_driver_enter(void);
+bool worker_driver_enter_soon(void); /* false also if it takes too long */
 void worker_driver_leave(void);
 bool worker_driver_open(void); /* may background threads still call the driver? */
 void worker_driver_wait(bool forever);

@@ -18,8 +18,9 @@
  *   twice     it is destroyed twice, before and after the executable graph is
  *   gone      the executable graph is edited by handles of a graph that is gone
  *   child     it is a child graph's own, which goes with its parent
+ *   inside    the same, and it is destroyed by itself first
  *
- * The last three do what only the software GPU is known to answer.
+ * The last four do what only the software GPU is known to answer.
  */
 #include <cstdint>
 #include <cstdio>
@@ -482,7 +483,7 @@ static void gone()
 	}
 }
 
-static void child()
+static void inside_of(bool destroy)
 {
 	struct chain c = made();
 	cudaGraphExec_t exec;
@@ -494,9 +495,21 @@ static void child()
 	CHECK(cudaGraphChildGraphNodeGetGraph(node, &inside));
 	CHECK(cudaGraphDestroy(c.graph));
 	exec = instantiated(inside);
+	if (destroy)
+		say("inside", cudaGraphDestroy(inside));
 	CHECK(cudaGraphDestroy(parent));
 	launch(exec);
 	CHECK(cudaGraphExecDestroy(exec));
+}
+
+static void child()
+{
+	inside_of(false);
+}
+
+static void inside()
+{
+	inside_of(true);
 }
 
 int main(int argc, char **argv)
@@ -507,7 +520,7 @@ int main(int argc, char **argv)
 	} modes[] = {{"kept", kept},       {"open", open},   {"edited", edited}, {"late", late},
 		     {"calls", calls},     {"threads", threads}, {"order", order},
 		     {"capture", capture}, {"reset", reset}, {"fork", forked},   {"twice", twice},
-		     {"gone", gone},       {"child", child}};
+		     {"gone", gone},       {"child", child},     {"inside", inside}};
 
 	for (const auto &m : modes)
 		if (argc > 1 && !strcmp(argv[1], m.name)) {

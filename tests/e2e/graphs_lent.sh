@@ -78,8 +78,8 @@ if [ "$AF_BACKEND" = soft ]; then
 	ok "edits by handles that are gone: the answers without" lent gone
 	ok "edits by handles that are gone: kept until then" same "4 2" "$(graph lent) $(graph lent_kept)"
 	ok "a child graph's own graph: same memory" lent child
-	ok "a child graph's own graph: settled when its parent goes" same "1 1 2" \
-		"$(graph lent) $(graph lent_settled) $(graph execs/0/groups)"
+	ok "a child graph's own graph: not lent, and fused" same "0 2" "$(graph lent) $(graph execs/0/groups)"
+	ok "a child graph's own graph is destroyed: the driver's answer" lent inside
 	# The worker is in the middle of cloning when the program edits: it waits, and so does everybody else.
 	export SOFTGPU_SLOW=cuGraphClone:12000
 	ok "edited while it is being cloned: same memory" lent late

@@ -58,7 +58,15 @@ struct exec_update update(CUgraphExec handle, CUgraph graph_handle)
 
 	if (!x || !g)
 		return {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
-	return exec_take_over(&x->nodes, g);
+	struct exec_update u = exec_take_over(&x->nodes, g);
+	if (u.result == CU_GRAPH_EXEC_UPDATE_SUCCESS) { /* references move, too */
+		std::map<struct user_object *, unsigned> old = x->objects;
+
+		user_objects_retain(g->objects);
+		x->objects = g->objects;
+		user_objects_release(old, x->last);
+	}
+	return u;
 }
 
 CUresult update_answer(const struct exec_update *u)
