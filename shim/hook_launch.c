@@ -147,9 +147,7 @@ static void record(struct call *c, const struct kernel_rec *rec, struct launch *
 /* Has a probe seen where launches like this one read and write? */
 static bool vetted(const struct launch *l)
 {
-	const struct site *s = verdict_site_find(l->site);
-
-	return s && s->vetted;
+	return verdict_vetted(l->site, ((const struct kernel_rec *)l->kernel)->image);
 }
 
 static HOT struct {

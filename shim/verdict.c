@@ -161,8 +161,12 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	e->v.nmember = group_size(g);
 	e->v.cols = g->cols;
 	plan(&e->v, g);
-	for (unsigned i = 0; i < group_size(g); i++)
-		e->v.site[i] = key_site(&g->member[i]->launch, &g->member[i]->op);
+	for (unsigned i = 0; i < group_size(g); i++) {
+		const struct launch *l = &g->member[i]->launch;
+
+		e->v.site[i] = key_site(l, &g->member[i]->op);
+		memcpy(e->v.from[i], l->kernel->image, sizeof(e->v.from[i]));
+	}
 	snprintf(e->v.detail, sizeof(e->v.detail), "%s",
 		 g->member[group_size(g) - 1]->launch.kernel->name);
 	verdict_adopt(&e->v);
@@ -279,6 +283,8 @@ void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool
 	if (keep)
 		verdict_keep(v, CACHE_REJECT);
 	pthread_mutex_unlock(&store.lock);
+	for (unsigned i = 0; i < v->nmember; i++) /* behind the state: see judge_vet */
+		verdict_unvet(v->site[i], v->from[i]);
 	log_info("%s not used: %s (%s)", v->pattern->name, reason_word(why), detail);
 }
 

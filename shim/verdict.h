@@ -14,6 +14,7 @@
 #include "matcher/key.h"
 #include "shim/cache.h"
 #include "shim/cache_choice.h"
+#include "shim/images.h"
 #include "shim/ours.h"
 
 enum verdict_state {
@@ -31,7 +32,9 @@ struct standin_form; /* standin_pattern.c */
 
 struct verdict {
 	struct key key;
-	uint64_t site[GROUP_MAX_MEMBERS]; /* key_site of each member */
+	uint64_t site[GROUP_MAX_MEMBERS];    /* key_site of each member */
+	uint64_t from[GROUP_MAX_MEMBERS][2]; /* hash of its kernel's image */
+	uint64_t vetted;                     /* 1 + verdict_unvetted() when the members were */
 	const struct pattern *pattern;
 	unsigned nmember;
 	int64_t cols;
@@ -144,7 +147,6 @@ struct site {
 	 * no such site. Of the first member of such a chain, who was blamed. */
 	uint64_t not_after;
 	struct site *blamed;
-	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
 	unsigned misses; /* held launches in a row that were sent on unfused */
 	unsigned skip;   /* do not hold the next so many */
 };
@@ -154,6 +156,17 @@ struct site *verdict_site(uint64_t hash);
 /* The site's record, or NULL where there is none: most decoded launches begin nothing, and those
  * whose arguments change each time (a position) would fill the table. */
 struct site *verdict_site_find(uint64_t hash);
+
+/*
+ * Launches that others may cross: a usable verdict covers them, so their extents were probed. Not
+ * by site alone, which another build of the program or another module may have, too, but with the
+ * image of the kernel, by its hash; of one that was not hashed yet, none is.
+ */
+bool verdict_vet(uint64_t site, const uint64_t image[2]); /* true: it is news */
+void verdict_unvet(uint64_t site, const uint64_t image[2]);
+bool verdict_vetted(uint64_t site, const struct image *from);
+/* Counts those that are so no more: what was decided by them does not hold. */
+uint64_t verdict_unvetted(void);
 
 /* For reports. Strings are valid during the call. */
 struct verdict_info {

@@ -44,13 +44,11 @@ static void load_record(void *arg, const struct cache_record *r)
 	HASH_ADD(hh, disk.cached, r.key, sizeof(c->r.key), c);
 	if (r->kind != CACHE_REJECT && !disk.foreseen)
 		disk.foreseen = FORESEEN_USE;
-	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < GROUP_MAX_MEMBERS && r->site[i]; i++) {
-		struct site *s = verdict_site(r->site[i]);
+	/* That its members may be crossed shows when the group is met: sites name no image. */
+	if (r->kind == CACHE_VERDICT && r->site[0] && !cache_of_chain(r)) {
+		struct site *s = verdict_site(r->site[0]);
 
-		if (!s || cache_of_chain(r)) /* maybe without a probe: the verdict says so */
-			continue;
-		s->vetted = true;
-		if (i == 0)
+		if (s)
 			s->expected = true;
 	}
 	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {

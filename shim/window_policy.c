@@ -58,6 +58,11 @@ bool window_holding(const struct window *w)
 	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on && control_on();
 }
 
+uint64_t window_doubts(void)
+{
+	return verdict_unvetted();
+}
+
 bool window_may_recall(const struct window *w, const struct site *s)
 {
 	return window_holding(w) && s->expected && !s->skip && !s->open &&
@@ -183,8 +188,7 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	}
 	w->verdict = v;
-	if (s && !s->vetted)
-		judge_vet(v);
+	judge_vet(v);
 	return REASON_NONE;
 }
 

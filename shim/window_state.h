@@ -33,6 +33,7 @@ struct window {
 	struct check check;           /* live check under way */
 	uint64_t check_index;         /* launch index of its first member */
 	struct memo *memo;            /* ways; NULL until a group was fused */
+	uint64_t doubts;              /* window_doubts() when launches were last let by */
 	unsigned nrun;                /* launches held by it, unknown to the planner */
 	unsigned fused, fused_before; /* groups: ever, and when last nothing was held */
 	/* Answers of the policy to the launch in hand. */
@@ -77,6 +78,8 @@ bool window_may_recall(const struct window *w, const struct site *s);
 bool window_may_refuse(const struct window *w, const struct verdict *v);
 /* A group of that verdict which began at s is complete. Lock held. */
 void window_seen(struct site *s, struct verdict *v);
+/* Counts what makes it doubtful that launches may be crossed that could be up to now. */
+uint64_t window_doubts(void);
 /* May launches be held on that stream now? */
 bool window_holding(const struct window *w);
 /* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.

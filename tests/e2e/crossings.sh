@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Launches between the members of a group that is held: they pass it only where that is seen by nobody.
+. "$(dirname "$0")/lib.sh"
+export AUTOFUSE_CONFIG=$AF_TESTS/apps/crossings.ini AUTOFUSE_SUMMARY=no
+app=$APPS/crossings
+
+run() { # NAME PROGRAM MODE ITERATIONS: sets fused
+	local name=$1 plain got
+	shift
+	plain=$("$@" 2>&1)
+	got=$(AUTOFUSE_REPORT=$AF_TMP/report AUTOFUSE_VERIFY=off shim "$@" 2>&1)
+	ok "$name: same memory" same "$plain" "$got"
+	fused=$(field "$AF_TMP/report" launches/fused)
+}
+
+# Evidence is of a kernel, not of one of its name in another build of the program.
+ok "rebuilt: learns to fuse" learn 20 "$AF_TMP/report" "$app" rebuilt 2000
+ok "rebuilt: learns to fuse in the second build" learn 20 "$AF_TMP/report" "$app-second" rebuilt 2000
+run "rebuilt, second build" "$app-second" rebuilt 200
+ok "rebuilt, second build: fuses" bigger "$fused" 0
+run "rebuilt, first build" "$app" rebuilt 2
+ok "rebuilt, first build: crossed once its own group was met" bigger "$fused" 20
+finish
