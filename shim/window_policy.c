@@ -60,7 +60,7 @@ bool window_holding(const struct window *w)
 
 uint64_t window_doubts(void)
 {
-	return verdict_unvetted();
+	return verdict_unvetted() + memory_aliased();
 }
 
 bool window_may_recall(const struct window *w, const struct site *s)
@@ -83,12 +83,21 @@ void window_seen(struct site *s, struct verdict *v)
 		s->open = v;
 }
 
+/* Others pass it by their addresses: it shall have no memory that shows at another one, too. */
+static bool at_one_address(const struct window *w, const struct op *op)
+{
+	for (unsigned i = 0; i < op->noperand && memory_aliased(); i++)
+		if (memory_check(operand_range(&op->operand[i]), w->ours->device, 1))
+			return false;
+	return true;
+}
+
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
 {
 	struct window *w = arg;
 	struct site *s;
 
-	if (!window_holding(w))
+	if (!window_holding(w) || !at_one_address(w, &m->op))
 		return false;
 	if (p->nnode == 0)
 		return shape_proven(&m->launch) && window_chain_hold(w, m, node);

@@ -97,12 +97,62 @@ static void rebuilt(int i)
 	digest(a);
 }
 
+static void pairs(int)
+{
+	add(s, a, b);
+	norm(o, s);
+}
+
+/* x and y are the same bytes at two addresses. */
+static float *x, *y;
+
+static void aliased_begin()
+{
+	const size_t unit = 2 << 20;
+	CUmemAllocationProp p = {};
+	CUmemAccessDesc access = {};
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at;
+
+	p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+	p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	access.location = p.location;
+	access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+	CHECK(DRIVER(cuMemAddressReserve)(&at, 2 * unit, 0, 0, 0));
+	CHECK(DRIVER(cuMemCreate)(&handle, unit, &p, 0));
+	CHECK(DRIVER(cuMemMap)(at, unit, 0, handle, 0));
+	CHECK(DRIVER(cuMemMap)(at + unit, unit, 0, handle, 0));
+	CHECK(DRIVER(cuMemSetAccess)(at, 2 * unit, &access, 1));
+	x = (float *)at;
+	y = (float *)(at + unit);
+}
+
+static void aliased(int i)
+{
+	fill(x, i + 9);
+	add(s, x, b);
+	norm(y, t); /* replaces x */
+	norm(o, s);
+	CHECK(cudaStreamSynchronize(stream));
+	digest(x);
+}
+
+/* The mapping appears when the pairs are a way. */
+static void aliased_late(int i)
+{
+	if (!x)
+		aliased_begin();
+	aliased(i);
+}
+
 static const struct {
 	const char *name;
 	void (*begin)();
 	void (*pairs)(int), (*round)(int);
 } modes[] = {
 	{"rebuilt", nullptr, rebuilt_pairs, rebuilt},
+	{"aliased", aliased_begin, pairs, aliased},
+	{"aliased_late", nullptr, pairs, aliased_late},
 };
 
 static void allocate()

@@ -21,4 +21,10 @@ run "rebuilt, second build" "$app-second" rebuilt 200
 ok "rebuilt, second build: fuses" bigger "$fused" 0
 run "rebuilt, first build" "$app" rebuilt 2
 ok "rebuilt, first build: crossed once its own group was met" bigger "$fused" 20
+
+# Memory at two addresses: by them, nothing stands against it.
+for mode in aliased aliased_late; do
+	run $mode "$app" $mode 2000
+	ok "$mode: other memory is fused" bigger "$fused" 1500
+done
 finish
