@@ -145,6 +145,41 @@ static void aliased_late(int i)
 	aliased(i);
 }
 
+/* Another stream reads the sum when it hears of a launch behind it. */
+static cudaEvent_t event;
+static float *got;
+
+static void event_begin()
+{
+	CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+	CHECK(cudaMalloc(&got, N * sizeof(float)));
+}
+
+static void completion_event(int i)
+{
+	cudaLaunchConfig_t config = {};
+	cudaLaunchAttribute tells = {};
+
+	fill(a, i + 9);
+	fill(s, 5);
+	CHECK(cudaDeviceSynchronize());
+	add(s, a, b);
+	tells.id = cudaLaunchAttributeLaunchCompletionEvent;
+	tells.val.launchCompletionEvent.event = event;
+	config.gridDim = dim3(ROWS);
+	config.blockDim = dim3(256);
+	config.stream = stream;
+	config.attrs = &tells;
+	config.numAttrs = 1;
+	CHECK(cudaLaunchKernelEx(&config, rms_norm, d, (const float *)t, (const float *)weight,
+				 (int)COLS, 1e-5f));
+	CHECK(cudaStreamWaitEvent(other, event, 0));
+	add_rows<<<(N + 255) / 256, 256, 0, other>>>(got, s, c, N);
+	CHECK(cudaGetLastError());
+	CHECK(cudaDeviceSynchronize());
+	digest(got);
+}
+
 static const struct {
 	const char *name;
 	void (*begin)();
@@ -153,6 +188,7 @@ static const struct {
 	{"rebuilt", nullptr, rebuilt_pairs, rebuilt},
 	{"aliased", aliased_begin, pairs, aliased},
 	{"aliased_late", nullptr, pairs, aliased_late},
+	{"completion_event", event_begin, pairs, completion_event},
 };
 
 static void allocate()

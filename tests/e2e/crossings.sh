@@ -27,4 +27,8 @@ for mode in aliased aliased_late; do
 	run $mode "$app" $mode 2000
 	ok "$mode: other memory is fused" bigger "$fused" 1500
 done
+
+# A launch that tells another stream of what came before it.
+run completion_event "$app" completion_event 2000
+ok "completion_event: fuses" bigger "$fused" 1500
 finish
