@@ -21,7 +21,7 @@
 
 enum {
 	LINE_MAX_ = 4096,
-	SITES_MAX = GROUP_MAX_MEMBERS * 17, /* as text, with the end */
+	SITES_MAX = GROUP_MAX_MEMBERS * 34, /* as text, with the end */
 	FILE_MAX = 64 << 20,                /* a larger file is not ours */
 	COMPACT_BYTES = 4 << 20             /* rewrite with the newest records only */
 };
@@ -43,14 +43,15 @@ static struct {
 static const char *const kind_word[] = {
 	[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
 
-/* "af2 KEY SITE,SITE,.. KIND WHY ROWS DUE PASSED AT CANDIDATE DETAIL #CHECKSUM": one line, the
- * checksum is over all before '#'. */
+/* "af2 KEY SITE:IMAGE,SITE:IMAGE,.. KIND WHY ROWS DUE PASSED AT CANDIDATE DETAIL #CHECKSUM": one
+ * line, the checksum is over all before '#'. */
 static int format(const struct cache_record *r, char *line)
 {
 	int n = sprintf(line, "af2 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
 
 	for (unsigned i = 0; i < GROUP_MAX_MEMBERS && (!i || r->site[i]); i++)
-		n += sprintf(line + n, "%c%" PRIx64, i ? ',' : ' ', r->site[i]);
+		n += sprintf(line + n, r->image[i] ? "%c%" PRIx64 ":%" PRIx64 : "%c%" PRIx64,
+			     i ? ',' : ' ', r->site[i], r->image[i]);
 	n += snprintf(line + n, (size_t)(LINE_MAX_ - 24 - n),
 		      " %s %s %" PRId64 " %" PRId64 " %u %u %s %s ", kind_word[r->kind],
 		      reason_word(r->why), r->rows, r->due, r->passed, r->at,
@@ -61,7 +62,7 @@ static int format(const struct cache_record *r, char *line)
 	return n + sprintf(line + n, "#%016" PRIx64 "\n", (uint64_t)XXH3_64bits(line, (size_t)n));
 }
 
-_Static_assert((int)SITES_MAX == 272 && (int)CACHE_CANDIDATE_MAX == 2560, "as sscanf is told");
+_Static_assert((int)SITES_MAX == 544 && (int)CACHE_CANDIDATE_MAX == 2560, "as sscanf is told");
 
 /* One line without its newline. 0 or -1. */
 static int parse(char *line, size_t len, struct cache_record *r)
@@ -80,14 +81,17 @@ static int parse(char *line, size_t len, struct cache_record *r)
 	line[len - 18] = '\0'; /* the blank before '#' */
 	memset(r, 0, sizeof(*r));
 	if (sscanf(line,
-		   "af2 %16" SCNx64 "%16" SCNx64 " %271s %15s %31s %" SCNd64 " %" SCNd64
+		   "af2 %16" SCNx64 "%16" SCNx64 " %543s %15s %31s %" SCNd64 " %" SCNd64
 		   " %u %u %2559s %n",
 		   &r->key.hash[0], &r->key.hash[1], sites, kind, why, &r->rows, &r->due,
 		   &r->passed, &r->at, r->candidate, &used) != 10 ||
 	    !used)
 		return -1;
 	for (char *p = sites, *end; n < GROUP_MAX_MEMBERS; p = end + 1) {
-		r->site[n++] = strtoull(p, &end, 16);
+		r->site[n] = strtoull(p, &end, 16);
+		if (*end == ':')
+			r->image[n] = strtoull(end + 1, &end, 16);
+		n++;
 		if (*end != ',')
 			break;
 	}

@@ -18,6 +18,7 @@ struct image {
 		bytes; /* in the file, or of the copy; PTX ends with its NUL if it has one */
 	void *copy;    /* bytes kept by us if file is NULL; NULL: not available to a probe */
 	bool used;     /* a kernel record points here: it stays */
+	bool lost;     /* the bytes could not be had when they were to be hashed */
 	/* What tells that the file still is the one that was loaded. */
 	struct image_file {
 		uint64_t dev, inode, size, changed_ns;

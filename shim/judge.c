@@ -167,10 +167,10 @@ bool judge_vet(struct verdict *v)
 	if (__atomic_exchange_n(&v->vetted, now, __ATOMIC_RELAXED) == now)
 		return false;
 	for (unsigned i = 0; i < v->nmember; i++)
-		news |= verdict_vet(v->site[i], v->from[i]);
+		news |= verdict_vet(v->site[i], v->image_of[i]);
 	if (verdict_state(v) == VERDICT_USABLE)
 		return news;
 	for (unsigned i = 0; i < v->nmember; i++) /* another thread rejects it just now */
-		verdict_unvet(v->site[i], v->from[i]);
+		verdict_unvet(v->site[i], v->image_of[i]);
 	return false;
 }

@@ -32,14 +32,15 @@ struct standin_form; /* standin_pattern.c */
 
 struct verdict {
 	struct key key;
-	uint64_t site[GROUP_MAX_MEMBERS];    /* key_site of each member */
-	uint64_t from[GROUP_MAX_MEMBERS][2]; /* hash of its kernel's image */
-	uint64_t vetted;                     /* 1 + verdict_unvetted() when the members were */
+	uint64_t site[GROUP_MAX_MEMBERS];     /* key_site of each member */
+	uint64_t image_of[GROUP_MAX_MEMBERS]; /* its kernel's: the hash's first half */
+	uint64_t vetted;                      /* 1 + verdict_unvetted() when the members were */
 	const struct pattern *pattern;
 	unsigned nmember;
 	int64_t cols;
 	int state;                  /* enum verdict_state, atomic */
 	enum reason why;            /* REJECTED */
+	bool known_bad;             /* and other processes are to know */
 	int64_t rows;               /* largest number of rows proven; atomic */
 	struct candidate candidate; /* from CHECKING on; of a pattern's group */
 	struct choice choice;       /* which kernel with its arithmetic stands in */
@@ -114,7 +115,7 @@ int verdict_parse(struct verdict *v, const char *text);
 
 /* Results. Each also writes the cache. */
 void verdict_probed(struct verdict *v, const char *answer /* CANDIDATE [slower] */);
-void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep);
+void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool tell);
 void verdict_checked(struct verdict *v, int64_t rows, bool same);
 
 /*
@@ -153,18 +154,22 @@ struct site {
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */
 struct site *verdict_site(uint64_t hash);
+/* The same for what the disk knows, which leaves room for others. */
+struct site *verdict_site_early(uint64_t hash);
 /* The site's record, or NULL where there is none: most decoded launches begin nothing, and those
  * whose arguments change each time (a position) would fill the table. */
 struct site *verdict_site_find(uint64_t hash);
 
 /*
- * Launches that others may cross: a usable verdict covers them, so their extents were probed. Not
- * by site alone, which another build of the program or another module may have, too, but with the
- * image of the kernel, by its hash; of one that was not hashed yet, none is.
+ * Launches that others may cross: a usable verdict, of this process or on disk, covers them, so
+ * their extents were probed. Not by site alone, which another build of the program or another
+ * module may have, too, but with the image of the kernel (the first half of its hash). Where there
+ * is evidence of that site, an image that was not hashed yet is.
  */
-bool verdict_vet(uint64_t site, const uint64_t image[2]); /* true: it is news */
-void verdict_unvet(uint64_t site, const uint64_t image[2]);
-bool verdict_vetted(uint64_t site, const struct image *from);
+bool verdict_vet(uint64_t site, uint64_t image);       /* true: it is news */
+void verdict_vet_early(uint64_t site, uint64_t image); /* what the disk knows */
+void verdict_unvet(uint64_t site, uint64_t image);
+bool verdict_vetted(uint64_t site, struct image *from);
 /* Counts those that are so no more: what was decided by them does not hold. */
 uint64_t verdict_unvetted(void);
 

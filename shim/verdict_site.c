@@ -7,7 +7,12 @@
 #include "shim/hot.h"
 #include "shim/verdict.h"
 
-enum { SITE_MAX = 1 << 16, VETTED_MAX = 1 << 14 };
+enum {
+	SITE_MAX = 1 << 16,
+	SITE_EARLY = SITE_MAX / 4,
+	VETTED_MAX = 1 << 16,
+	VETTED_EARLY = VETTED_MAX / 2
+};
 
 struct site_entry {
 	struct site s;
@@ -16,7 +21,7 @@ struct site_entry {
 
 struct vetted {
 	struct vetted_key {
-		uint64_t site, image[2];
+		uint64_t site, image; /* 0: there is evidence of some image's */
 	} key;
 	UT_hash_handle hh;
 };
@@ -37,14 +42,14 @@ static struct site *find_locked(uint64_t hash)
 	return e ? &e->s : NULL;
 }
 
-static struct site *site_locked(uint64_t hash)
+static struct site *site_locked(uint64_t hash, unsigned most)
 {
 	struct site *s = find_locked(hash);
 	struct site_entry *e;
 
 	if (s)
 		return s;
-	if (sites.n >= SITE_MAX || !(e = calloc(1, sizeof(*e))))
+	if (sites.n >= most || !(e = calloc(1, sizeof(*e))))
 		return NULL;
 	e->s.hash = hash;
 	HASH_ADD(hh, sites.site, s.hash, sizeof(hash), e);
@@ -52,14 +57,24 @@ static struct site *site_locked(uint64_t hash)
 	return &e->s;
 }
 
-struct site *verdict_site(uint64_t hash)
+static struct site *site(uint64_t hash, unsigned most)
 {
 	struct site *s;
 
 	pthread_mutex_lock(&sites.lock);
-	s = site_locked(hash);
+	s = site_locked(hash, most);
 	pthread_mutex_unlock(&sites.lock);
 	return s;
+}
+
+struct site *verdict_site(uint64_t hash)
+{
+	return site(hash, SITE_MAX);
+}
+
+struct site *verdict_site_early(uint64_t hash)
+{
+	return site(hash, SITE_EARLY);
 }
 
 struct site *verdict_site_find(uint64_t hash)
@@ -80,28 +95,49 @@ static struct vetted *vetted_locked(const struct vetted_key *key)
 	return e;
 }
 
-bool verdict_vet(uint64_t site, const uint64_t image[2])
+/* True: it is new there. */
+static bool add_locked(uint64_t site, uint64_t image, unsigned most)
 {
-	const struct vetted_key key = {site, {image[0], image[1]}};
-	struct vetted *e = NULL;
+	struct vetted_key key = {site, image};
+	struct vetted *e;
 
-	pthread_mutex_lock(&sites.lock);
-	if ((key.image[0] || key.image[1]) && !vetted_locked(&key) &&
-	    HASH_COUNT(sites.vetted) < VETTED_MAX && (e = calloc(1, sizeof(*e)))) {
-		e->key = key;
-		HASH_ADD(hh, sites.vetted, key, sizeof(key), e);
-	}
-	pthread_mutex_unlock(&sites.lock);
-	return e;
+	if (vetted_locked(&key) || HASH_COUNT(sites.vetted) >= most || !(e = calloc(1, sizeof(*e))))
+		return false;
+	e->key = key;
+	HASH_ADD(hh, sites.vetted, key, sizeof(key), e);
+	return true;
 }
 
-void verdict_unvet(uint64_t site, const uint64_t image[2])
+static bool vet(uint64_t site, uint64_t image, unsigned most)
 {
-	const struct vetted_key key = {site, {image[0], image[1]}};
+	bool news;
+
+	if (!image)
+		return false;
+	pthread_mutex_lock(&sites.lock);
+	news = add_locked(site, image, most);
+	add_locked(site, 0, most);
+	pthread_mutex_unlock(&sites.lock);
+	return news;
+}
+
+bool verdict_vet(uint64_t site, uint64_t image)
+{
+	return vet(site, image, VETTED_MAX);
+}
+
+void verdict_vet_early(uint64_t site, uint64_t image)
+{
+	vet(site, image, VETTED_EARLY);
+}
+
+void verdict_unvet(uint64_t site, uint64_t image)
+{
+	const struct vetted_key key = {site, image};
 	struct vetted *e;
 
 	pthread_mutex_lock(&sites.lock);
-	if ((e = vetted_locked(&key))) {
+	if (image && (e = vetted_locked(&key))) {
 		HASH_DEL(sites.vetted, e);
 		free(e);
 		__atomic_add_fetch(&unvetted_now, 1, __ATOMIC_RELEASE);
@@ -109,20 +145,25 @@ void verdict_unvet(uint64_t site, const uint64_t image[2])
 	pthread_mutex_unlock(&sites.lock);
 }
 
-bool verdict_vetted(uint64_t site, const struct image *from)
+static bool is_vetted(uint64_t site, uint64_t image)
 {
-	struct vetted_key key = {.site = site};
+	const struct vetted_key key = {site, image};
 	bool is;
 
-	/* It may be hashed just now: half a hash is none that is in the table. */
-	for (unsigned i = 0; from && i < 2; i++)
-		key.image[i] = __atomic_load_n(&from->hash[i], __ATOMIC_RELAXED);
-	if (!key.image[0] && !key.image[1])
-		return false;
 	pthread_mutex_lock(&sites.lock);
 	is = vetted_locked(&key);
 	pthread_mutex_unlock(&sites.lock);
 	return is;
+}
+
+bool verdict_vetted(uint64_t site, struct image *from)
+{
+	uint64_t image = from ? __atomic_load_n(&from->hash[0], __ATOMIC_ACQUIRE) : 0;
+
+	if (image)
+		return is_vetted(site, image);
+	return from && is_vetted(site, 0) && !images_identify(from) && from->hash[0] &&
+	       is_vetted(site, from->hash[0]);
 }
 
 uint64_t verdict_unvetted(void)

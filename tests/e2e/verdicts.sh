@@ -114,7 +114,7 @@ for name in glob.glob(sys.argv[1] + "/verdicts-*"):
     text = open(name).read()
     assert text.endswith("\n"), name
     for line in text.splitlines():
-        assert re.fullmatch(r"af2 [0-9a-f]{32} [0-9a-f,]+ \S+ \S+ \d+ \d+ \d+ \d+ \S+ .* #[0-9a-f]{16}", line), line
+        assert re.fullmatch(r"af2 [0-9a-f]{32} [0-9a-f:,]+ \S+ \S+ \d+ \d+ \d+ \d+ \S+ .* #[0-9a-f]{16}", line), line
 PY
 # What the probe finds slower than the program's own kernels is left alone. (On the software GPU, where
 # ours is; it takes times there only when it is told to.)
