@@ -22,7 +22,13 @@
 
 extern const struct decoder sig_decoder;
 
-enum { KEY_TEXT_MAX = 1 << 16, PROBES_MAX = 512 };
+enum {
+	KEY_TEXT_MAX = 1 << 16,
+	PROBES_MAX = 512,
+	/* A program whose parameters are others each time fills memory with keys: then no more. */
+	VERDICTS_MAX = 8192,
+	KNOWN_MAX = 4 * VERDICTS_MAX, /* then they are looked up by key once more */
+};
 
 struct entry { /* one verdict, by key */
 	struct verdict v;
@@ -153,8 +159,7 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	HASH_FIND(hh, store.verdict, &key, sizeof(key), e);
 	if (e)
 		return &e->v;
-	e = calloc(1, sizeof(*e));
-	if (!e)
+	if (HASH_COUNT(store.verdict) >= VERDICTS_MAX || !(e = calloc(1, sizeof(*e))))
 		return NULL;
 	e->v.key = key;
 	e->v.pattern = g->pattern;
@@ -176,6 +181,17 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	return &e->v;
 }
 
+static void forget_known(void)
+{
+	struct known *k, *next;
+
+	HASH_ITER(hh, store.known, k, next)
+	{
+		HASH_DEL(store.known, k);
+		free(k);
+	}
+}
+
 struct verdict *verdict_of(const struct group *g, const struct ours *o)
 {
 	uint64_t fp = fingerprint(g, o);
@@ -188,6 +204,8 @@ struct verdict *verdict_of(const struct group *g, const struct ours *o)
 		v = k->v;
 	} else {
 		v = find_or_make(g, o);
+		if (HASH_COUNT(store.known) >= KNOWN_MAX)
+			forget_known();
 		k = v ? calloc(1, sizeof(*k)) : NULL;
 		if (k) {
 			k->fingerprint = fp;

@@ -96,7 +96,8 @@ enum foreseen {
 enum foreseen verdict_foreseen(void);
 
 /* The verdict of a complete, legal group in a context; made on first sight, from the cache if it
- * has the key. NULL if out of memory or if an image's bytes cannot be had. */
+ * has the key. NULL if out of memory, if an image's bytes cannot be had, or if there are too many.
+ */
 struct verdict *verdict_of(const struct group *g, const struct ours *o);
 
 /* Does the profile say that the fused kernel is slower with so many rows? */

@@ -103,7 +103,7 @@ static bool may_hold(void *arg, const struct member *m, const struct pattern *p,
 		return shape_proven(&m->launch) && window_chain_hold(w, m, node);
 	if (node)
 		return shape_proven(&m->launch);
-	s = verdict_site(key_noted(&m->launch, &m->op));
+	s = verdict_site_find(key_noted(&m->launch, &m->op));
 	if (!s)
 		return false;
 	s->begins++;
@@ -147,6 +147,18 @@ static void drop_check(struct window *w, const struct group *g, struct site *s)
 	window_leave(pushed);
 }
 
+/* Where the group began. Those are not remembered of which nothing may ever come: where parameters
+ * are others each time, each launch has its own. */
+static struct site *site_of(const struct group *g, int state)
+{
+	const uint64_t hash = key_noted(&g->member[0]->launch, &g->member[0]->op);
+	struct site *s = state == VERDICT_NEW ? verdict_site_find(hash) : verdict_site(hash);
+
+	if (s && !s->begins) /* it did, once */
+		s->begins = 1;
+	return s;
+}
+
 static enum reason verdict(void *arg, struct group *g, bool all_held)
 {
 	struct window *w = arg;
@@ -165,8 +177,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	why = judge(g, w->ours, &v);
 	if (!v)
 		return why;
-	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = verdict_state(v);
+	s = site_of(g, state);
 	slower = verdict_slower(v, g->rows);
 	if (s) {
 		s->expected = !slower && (state == VERDICT_USABLE ||

@@ -57,7 +57,7 @@ static CUresult send(const struct window *w, const struct launch *l)
 /* A launch held in vain: hold less at that site. */
 static void missed(const struct member *m)
 {
-	struct site *s = verdict_site(key_noted(&m->launch, &m->op));
+	struct site *s = verdict_site_find(key_noted(&m->launch, &m->op));
 
 	if (s && ++s->misses >= MISSES_MAX) {
 		unsigned shift = s->misses < SKIP_SHIFT_MAX ? s->misses : SKIP_SHIFT_MAX;

@@ -31,4 +31,8 @@ done
 # A launch that tells another stream of what came before it.
 run completion_event "$app" completion_event 2000
 ok "completion_event: fuses" bigger "$fused" 1500
+
+# What is another each time does not fill memory.
+more=$(AUTOFUSE_PROBE=0 shim "$app" steps 60000 1 | sed -n 's/ KiB more//p')
+ok "steps: memory stays as it is after 20000" bigger 12288 "$more"
 finish
