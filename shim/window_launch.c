@@ -147,6 +147,10 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 		elsewhere(w, o, l, op);
 	window_flush_related(o, w, w->kind);
 	pthread_mutex_lock(&w->lock);
+	if (!w->used) { /* another thread destroys the stream or its context just now */
+		pthread_mutex_unlock(&w->lock);
+		return own->send(own);
+	}
 	window_stray(w);
 	doubt(w);
 	if (w->pending) {

@@ -60,7 +60,8 @@ extern const struct seq_policy window_policy; /* .arg to be filled with the wind
  * error is returned; the caller decides whether a program's call reports it.
  */
 CUresult window_flush(struct window *w, enum reason why);
-/* Sends members in order; the first error ends it. submit: they were held in vain. */
+/* Sends members in order, all of them: the program was told of each that it was launched. The first
+ * error is returned. submit: they were held in vain. */
 CUresult window_send(struct window *w, const struct member *const *m, unsigned n);
 CUresult window_submit(struct window *w, const struct member *const *m, unsigned n);
 /* Makes the window's context current if it is not; true: window_leave has to undo that. */

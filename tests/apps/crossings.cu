@@ -208,6 +208,34 @@ static void steps(int i)
 
 static void none(int) {}
 
+static bool is_sum(const float *out, const float *x, const float *y)
+{
+	std::vector<float> h[3] = {std::vector<float>(N), std::vector<float>(N), std::vector<float>(N)};
+	const float *from[3] = {out, x, y};
+
+	for (int i = 0; i < 3; i++)
+		CHECK(cudaMemcpy(h[i].data(), from[i], N * sizeof(float), cudaMemcpyDeviceToHost));
+	for (int i = 0; i < N; i++)
+		if (h[0][i] != h[1][i] + h[2][i])
+			return false;
+	return true;
+}
+
+/* Two that are held go out at the synchronization. The driver may refuse the first. */
+static void late_error(int)
+{
+	cudaError_t e;
+
+	fill(s, 5);
+	fill(t, 6);
+	CHECK(cudaDeviceSynchronize());
+	add(s, a, b);
+	add(t, c, b);
+	e = cudaStreamSynchronize(stream);
+	cudaGetLastError();
+	printf("error %d: %s %s\n", (int)e, is_sum(s, a, b) ? "sum" : "-", is_sum(t, c, b) ? "sum" : "-");
+}
+
 static const struct {
 	const char *name;
 	void (*begin)();
@@ -216,6 +244,7 @@ static const struct {
 	{"rebuilt", nullptr, rebuilt_pairs, rebuilt},
 	{"aliased", aliased_begin, pairs, aliased},
 	{"aliased_late", nullptr, pairs, aliased_late},
+	{"late_error", nullptr, pairs, late_error},
 	{"steps", nullptr, steps, none},
 	{"completion_event", event_begin, pairs, completion_event},
 };

@@ -32,6 +32,16 @@ done
 run completion_event "$app" completion_event 2000
 ok "completion_event: fuses" bigger "$fused" 1500
 
+# Of what the program was told that it was launched, all is, though the driver refuses one.
+if [ "$AF_BACKEND" = soft ]; then
+	said=$(for call in {1..16}; do
+		SOFTGPU_FAIL=cuLaunchKernel:$call:701 AUTOFUSE_VERIFY=off shim "$app" late_error 2 1 2>&1 | grep '^error 701'
+	done | sort -u)
+	ok "late_error: one of two was refused" same $'error 701: - sum\nerror 701: sum -' "$said"
+else
+	skip "late_error: one of two was refused" "the driver refuses none"
+fi
+
 # What is another each time does not fill memory.
 more=$(AUTOFUSE_PROBE=0 shim "$app" steps 60000 1 | sed -n 's/ KiB more//p')
 ok "steps: memory stays as it is after 20000" bigger 12288 "$more"
