@@ -33,8 +33,10 @@ struct kernel {
 enum launch_attr {
 	LAUNCH_COOPERATIVE = 1 << 0,
 	LAUNCH_CLUSTER = 1 << 1,
-	LAUNCH_PROGRAMMATIC = 1 << 2, /* programmatic stream serialization or event */
-	LAUNCH_OTHER_ATTR = 1 << 3,   /* any attribute not named here */
+	/* Programmatic stream serialization; an event; any attribute that is not known not to show
+	 * to others what came before. Passes nothing that is held. */
+	LAUNCH_PROGRAMMATIC = 1 << 2,
+	LAUNCH_OTHER_ATTR = 1 << 3, /* one that says how the kernel runs, and nothing else */
 	LAUNCH_EXTRA = 1 << 4, /* parameters came as CU_LAUNCH_PARAM_BUFFER; not an attribute */
 };
 #define LAUNCH_PLAIN(attrs) (((attrs) & ~(uint32_t)LAUNCH_EXTRA) == 0)

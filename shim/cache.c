@@ -21,14 +21,16 @@
 
 enum {
 	LINE_MAX_ = 4096,
-	SITES_MAX = GROUP_MAX_MEMBERS * 17, /* as text, with the end */
+	SITES_MAX = GROUP_MAX_MEMBERS * 34, /* as text, with the end */
 	FILE_MAX = 64 << 20,                /* a larger file is not ours */
-	COMPACT_BYTES = 4 << 20             /* rewrite with the newest records only */
+	COMPACT_BYTES = 4 << 20,            /* rewrite with the newest records only, */
+	KEEP_BYTES = COMPACT_BYTES / 2      /* as many as there is room for */
 };
 
 struct entry {
 	struct cache_record r;
-	UT_hash_handle hh;
+	bool kept;         /* by compact() */
+	UT_hash_handle hh; /* in the order of the file */
 };
 
 static struct {
@@ -37,20 +39,22 @@ static struct {
 	char dir[4096], file[64];
 	struct entry *entry; /* newest record of every key, as last read */
 	off_t size;          /* of the file when it was read */
+	off_t too_large;     /* for another try to compact it, as the last one failed */
 	ino_t inode;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .dirfd = -1};
 
 static const char *const kind_word[] = {
 	[CACHE_PROBED] = "probed", [CACHE_VERDICT] = "verdict", [CACHE_REJECT] = "reject"};
 
-/* "af2 KEY SITE,SITE,.. KIND WHY ROWS DUE PASSED AT CANDIDATE DETAIL #CHECKSUM": one line, the
- * checksum is over all before '#'. */
+/* "af2 KEY SITE:IMAGE,SITE:IMAGE,.. KIND WHY ROWS DUE PASSED AT CANDIDATE DETAIL #CHECKSUM": one
+ * line, the checksum is over all before '#'. */
 static int format(const struct cache_record *r, char *line)
 {
 	int n = sprintf(line, "af2 %016" PRIx64 "%016" PRIx64, r->key.hash[0], r->key.hash[1]);
 
 	for (unsigned i = 0; i < GROUP_MAX_MEMBERS && (!i || r->site[i]); i++)
-		n += sprintf(line + n, "%c%" PRIx64, i ? ',' : ' ', r->site[i]);
+		n += sprintf(line + n, r->image[i] ? "%c%" PRIx64 ":%" PRIx64 : "%c%" PRIx64,
+			     i ? ',' : ' ', r->site[i], r->image[i]);
 	n += snprintf(line + n, (size_t)(LINE_MAX_ - 24 - n),
 		      " %s %s %" PRId64 " %" PRId64 " %u %u %s %s ", kind_word[r->kind],
 		      reason_word(r->why), r->rows, r->due, r->passed, r->at,
@@ -61,7 +65,7 @@ static int format(const struct cache_record *r, char *line)
 	return n + sprintf(line + n, "#%016" PRIx64 "\n", (uint64_t)XXH3_64bits(line, (size_t)n));
 }
 
-_Static_assert((int)SITES_MAX == 272 && (int)CACHE_CANDIDATE_MAX == 2560, "as sscanf is told");
+_Static_assert((int)SITES_MAX == 544 && (int)CACHE_CANDIDATE_MAX == 2560, "as sscanf is told");
 
 /* One line without its newline. 0 or -1. */
 static int parse(char *line, size_t len, struct cache_record *r)
@@ -80,14 +84,17 @@ static int parse(char *line, size_t len, struct cache_record *r)
 	line[len - 18] = '\0'; /* the blank before '#' */
 	memset(r, 0, sizeof(*r));
 	if (sscanf(line,
-		   "af2 %16" SCNx64 "%16" SCNx64 " %271s %15s %31s %" SCNd64 " %" SCNd64
+		   "af2 %16" SCNx64 "%16" SCNx64 " %543s %15s %31s %" SCNd64 " %" SCNd64
 		   " %u %u %2559s %n",
 		   &r->key.hash[0], &r->key.hash[1], sites, kind, why, &r->rows, &r->due,
 		   &r->passed, &r->at, r->candidate, &used) != 10 ||
 	    !used)
 		return -1;
 	for (char *p = sites, *end; n < GROUP_MAX_MEMBERS; p = end + 1) {
-		r->site[n++] = strtoull(p, &end, 16);
+		r->site[n] = strtoull(p, &end, 16);
+		if (*end == ':')
+			r->image[n] = strtoull(end + 1, &end, 16);
+		n++;
 		if (*end != ',')
 			break;
 	}
@@ -106,12 +113,9 @@ static void remember(const struct cache_record *r)
 	struct entry *e;
 
 	HASH_FIND(hh, cache.entry, &r->key, sizeof(r->key), e);
-	if (e) {
-		e->r = *r;
-		return;
-	}
-	e = calloc(1, sizeof(*e));
-	if (!e)
+	if (e)
+		HASH_DEL(cache.entry, e); /* to the end */
+	else if (!(e = calloc(1, sizeof(*e))))
 		return;
 	e->r = *r;
 	HASH_ADD(hh, cache.entry, r.key, sizeof(e->r.key), e);
@@ -210,6 +214,7 @@ int cache_open(const char *option, uint64_t build)
 	if (cache.dirfd >= 0)
 		close(cache.dirfd);
 	cache.dirfd = -1;
+	cache.too_large = 0;
 	forget_all();
 	snprintf(cache.file, sizeof(cache.file), "verdicts-%016" PRIx64, build);
 	if ((!option || strcmp(option, "none")) &&
@@ -259,25 +264,72 @@ bool cache_find(struct key key, struct cache_record *r)
 	return e != NULL;
 }
 
-/* Writes the newest records to a new file in place of the old one. Called with the flock held. */
-static void compact(void)
+/* Must it not be forgotten? What stands against these did so late, and at the program's cost. */
+static bool is_warning(const struct cache_record *r)
 {
-	char tmp[96], line[LINE_MAX_];
+	return r->kind == CACHE_REJECT &&
+	       (r->why == REASON_CRASHED || r->why == REASON_QUARANTINED);
+}
+
+/* Chooses the newest records that fit, warnings first. Returns how many bytes they take. */
+static size_t choose(void)
+{
+	char line[LINE_MAX_];
+	size_t bytes = 0;
+
+	if (!cache.entry)
+		return 0;
+	for (int warnings = 1; warnings >= 0; warnings--)
+		for (struct entry *e = ELMT_FROM_HH(cache.entry->hh.tbl, cache.entry->hh.tbl->tail);
+		     e; e = e->hh.prev) {
+			int n;
+
+			if (is_warning(&e->r) != warnings)
+				continue;
+			n = format(&e->r, line);
+			e->kept = n > 0 && bytes + (size_t)n <= KEEP_BYTES;
+			if (e->kept)
+				bytes += (size_t)n;
+		}
+	return bytes;
+}
+
+static bool write_kept(int fd, size_t bytes)
+{
+	char *text = malloc(bytes + LINE_MAX_), *end = text;
 	struct entry *e, *next;
-	int fd, n, ok = 1;
+	bool ok;
+
+	if (!text)
+		return false;
+	HASH_ITER(hh, cache.entry, e, next)
+	if (e->kept)
+		end += format(&e->r, end);
+	ok = write(fd, text, (size_t)(end - text)) == end - text;
+	free(text);
+	return ok && !fdatasync(fd);
+}
+
+/* Writes the newest records to a new file in place of the old one. Called with the flock held.
+ * False: it could not be done. */
+static bool compact(void)
+{
+	char tmp[96];
+	bool ok;
+	int fd;
 
 	refresh();
 	snprintf(tmp, sizeof(tmp), "%s.%d", cache.file, (int)getpid());
+	unlinkat(cache.dirfd, tmp, 0); /* of a process of that number which did not end it */
 	fd = openat(cache.dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
-	HASH_ITER(hh, cache.entry, e, next)
-	if ((n = format(&e->r, line)) > 0)
-		ok &= write(fd, line, (size_t)n) == n;
-	ok &= !fdatasync(fd);
+		return false;
+	ok = write_kept(fd, choose());
 	close(fd);
-	if (!ok || renameat(cache.dirfd, tmp, cache.dirfd, cache.file))
-		unlinkat(cache.dirfd, tmp, 0);
+	if (ok && !renameat(cache.dirfd, tmp, cache.dirfd, cache.file))
+		return true;
+	unlinkat(cache.dirfd, tmp, 0);
+	return false;
 }
 
 /* The flock, within a second: its holder may have been stopped, and a launch may wait for us. */
@@ -336,8 +388,8 @@ int cache_put(const struct cache_record *r)
 		if (ret)
 			log_warn_once("cannot write %s/%s: %s", cache.dir, cache.file,
 				      strerror(errno));
-		else if (st.st_size + n > COMPACT_BYTES)
-			compact();
+		else if (st.st_size + n > COMPACT_BYTES && st.st_size >= cache.too_large)
+			cache.too_large = compact() ? 0 : st.st_size + KEEP_BYTES;
 		close(fd);
 	}
 	pthread_mutex_unlock(&cache.lock);

@@ -24,7 +24,8 @@ enum cache_kind {
 
 struct cache_record {
 	struct key key;
-	uint64_t site[GROUP_MAX_MEMBERS]; /* key_site of each member; 0 if unknown */
+	uint64_t site[GROUP_MAX_MEMBERS];  /* key_site of each member; 0 if unknown */
+	uint64_t image[GROUP_MAX_MEMBERS]; /* of its kernel: the hash's first half, or 0 */
 	enum cache_kind kind;
 	enum reason why; /* CACHE_REJECT */
 	int64_t rows;    /* largest proven number of rows */

@@ -15,7 +15,6 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 	CUgraphNode node = w->form[FORM_FUSED].twin[i];
 	const struct kernel_rec *rec;
 	CUDA_KERNEL_NODE_PARAMS p;
-	const struct site *site;
 	const struct ours *o;
 	uint8_t *params;
 
@@ -50,8 +49,7 @@ static bool read_kernel(struct graph_work *w, unsigned i)
 	if (decode_launch(&n->launch, &n->op))
 		return true;
 	n->launch.site = key_site(&n->launch, &n->op);
-	site = verdict_site_find(n->launch.site);
-	n->op.vetted |= site && site->vetted;
+	n->op.vetted |= verdict_vetted(n->launch.site, rec->image);
 	return true;
 }
 

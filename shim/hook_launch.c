@@ -103,11 +103,18 @@ static uint32_t attributes(const struct call *c)
 			if (a->value.programmaticStreamSerializationAllowed)
 				attrs |= LAUNCH_PROGRAMMATIC;
 			break;
-		case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-			attrs |= LAUNCH_PROGRAMMATIC;
-			break;
-		default:
+		case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+		case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+		case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
 			attrs |= LAUNCH_OTHER_ATTR;
+			break;
+		default: /* events, and what later drivers know: others may see the order by it */
+			attrs |= LAUNCH_PROGRAMMATIC;
 		}
 	}
 	return attrs;
@@ -147,9 +154,7 @@ static void record(struct call *c, const struct kernel_rec *rec, struct launch *
 /* Has a probe seen where launches like this one read and write? */
 static bool vetted(const struct launch *l)
 {
-	const struct site *s = verdict_site_find(l->site);
-
-	return s && s->vetted;
+	return verdict_vetted(l->site, ((const struct kernel_rec *)l->kernel)->image);
 }
 
 static HOT struct {

@@ -200,7 +200,9 @@ int images_identify(struct image *img)
 	int rc = 0;
 
 	pthread_mutex_lock(&images.lock);
-	if (!img->hash[0] && !img->hash[1]) {
+	if (img->lost) {
+		rc = -1;
+	} else if (!img->hash[0] && !img->hash[1]) {
 		if (img->file) {
 			rc = image_file_hash(img, img->hash);
 		} else if (img->copy) {
@@ -211,6 +213,7 @@ int images_identify(struct image *img)
 		} else {
 			rc = -1;
 		}
+		img->lost = rc;
 	}
 	pthread_mutex_unlock(&images.lock);
 	return rc;

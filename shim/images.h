@@ -19,6 +19,7 @@ struct image {
 	void *copy;    /* bytes kept by us if file is NULL; NULL: not available to a probe */
 	bool used;     /* a kernel record points here: it stays, */
 	bool needed;   /* and its bytes, too, as a decoder knows the kernel */
+	bool lost;     /* the bytes could not be had when they were to be hashed */
 	/* What tells that the file still is the one that was loaded. */
 	struct image_file {
 		uint64_t dev, inode, size, changed_ns;

@@ -164,16 +164,18 @@ bool judge_wants_check(const struct verdict *v)
 	return judge_wants_check_of(v, INT64_MAX);
 }
 
-bool judge_vet(const struct verdict *v)
+bool judge_vet(struct verdict *v)
 {
+	const uint64_t now = verdict_unvetted() + 1;
 	bool news = false;
 
-	for (unsigned i = 0; i < v->nmember; i++) {
-		struct site *s = verdict_site(v->site[i]);
-
-		news |= s && !s->vetted;
-		if (s)
-			s->vetted = true;
-	}
-	return news;
+	if (__atomic_exchange_n(&v->vetted, now, __ATOMIC_RELAXED) == now)
+		return false;
+	for (unsigned i = 0; i < v->nmember; i++)
+		news |= verdict_vet(v->site[i], v->image_of[i]);
+	if (verdict_state(v) == VERDICT_USABLE)
+		return news;
+	for (unsigned i = 0; i < v->nmember; i++) /* another thread rejects it just now */
+		verdict_unvet(v->site[i], v->image_of[i]);
+	return false;
 }

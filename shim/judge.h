@@ -18,8 +18,8 @@ bool judge_wants_check(const struct verdict *v);
 /* One with so many rows? */
 bool judge_wants_check_of(const struct verdict *v, int64_t rows);
 
-/* The probe ran every member between canaries: other launches at the sites of a usable verdict may
- * be crossed. True if any of them is news. */
-bool judge_vet(const struct verdict *v);
+/* The probe ran every member between canaries: other launches of these kernels at the sites of a
+ * usable verdict may be crossed. True if any of them is news. */
+bool judge_vet(struct verdict *v);
 
 #endif

@@ -23,6 +23,7 @@ static struct {
 	bool peer;
 } memory = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 static HOT uint64_t events_now;
+static HOT uint64_t aliased_now; /* atomic */
 
 /* Ranges that overlap compare equal: a look-up finds the entry that holds an address. */
 static int order(const void *a, const void *b)
@@ -88,6 +89,8 @@ void memory_add(uint64_t base, uint64_t bytes, CUcontext ctx, int device, unsign
 		slot = tsearch(e, &memory.tree, order);
 		record_alloc(base, bytes, device, flags);
 	}
+	if (flags & MEMORY_ALIASED)
+		__atomic_add_fetch(&aliased_now, 1, __ATOMIC_RELEASE);
 	pthread_rwlock_unlock(&memory.lock);
 	if (!slot)
 		free(e); /* unknown to us: the driver will be asked */
@@ -177,7 +180,11 @@ void memory_drop_context(CUcontext ctx)
 
 static void add_flags(struct allocation *e, const void *arg)
 {
-	e->flags |= *(const unsigned *)arg;
+	const unsigned flags = *(const unsigned *)arg;
+
+	if (flags & ~e->flags & MEMORY_ALIASED)
+		__atomic_add_fetch(&aliased_now, 1, __ATOMIC_RELEASE);
+	e->flags |= flags;
 }
 
 void memory_flag(struct range r, unsigned flags)
@@ -269,6 +276,11 @@ int memory_device(uint64_t addr)
 		return e.device;
 	memory_ask(addr, &a);
 	return a.device;
+}
+
+uint64_t memory_aliased(void)
+{
+	return __atomic_load_n(&aliased_now, __ATOMIC_ACQUIRE);
 }
 
 uint64_t memory_events(void)

@@ -50,6 +50,10 @@ bool memory_find(uint64_t addr, struct range *alloc, unsigned *flags);
 /* The device that memory lives on, -1 if unknown. */
 int memory_device(uint64_t addr);
 
+/* How often memory was found to show, or maybe show, at a second address: two ranges may be the
+ * same bytes then, though they do not overlap. */
+uint64_t memory_aliased(void);
+
 /* Counts allocations of the process (so that checks can wait until they settle). */
 uint64_t memory_events(void);
 

@@ -22,7 +22,13 @@
 
 extern const struct decoder sig_decoder;
 
-enum { KEY_TEXT_MAX = 1 << 16, PROBES_MAX = 512 };
+enum {
+	KEY_TEXT_MAX = 1 << 16,
+	PROBES_MAX = 512,
+	/* A program whose parameters are others each time fills memory with keys: then no more. */
+	VERDICTS_MAX = 8192,
+	KNOWN_MAX = 4 * VERDICTS_MAX, /* then they are looked up by key once more */
+};
 
 struct entry { /* one verdict, by key */
 	struct verdict v;
@@ -153,16 +159,19 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	HASH_FIND(hh, store.verdict, &key, sizeof(key), e);
 	if (e)
 		return &e->v;
-	e = calloc(1, sizeof(*e));
-	if (!e)
+	if (HASH_COUNT(store.verdict) >= VERDICTS_MAX || !(e = calloc(1, sizeof(*e))))
 		return NULL;
 	e->v.key = key;
 	e->v.pattern = g->pattern;
 	e->v.nmember = group_size(g);
 	e->v.cols = g->cols;
 	plan(&e->v, g);
-	for (unsigned i = 0; i < group_size(g); i++)
-		e->v.site[i] = key_site(&g->member[i]->launch, &g->member[i]->op);
+	for (unsigned i = 0; i < group_size(g); i++) {
+		const struct launch *l = &g->member[i]->launch;
+
+		e->v.site[i] = key_site(l, &g->member[i]->op);
+		e->v.image_of[i] = l->kernel->image[0];
+	}
 	snprintf(e->v.detail, sizeof(e->v.detail), "%s",
 		 g->member[group_size(g) - 1]->launch.kernel->name);
 	verdict_adopt(&e->v);
@@ -170,6 +179,17 @@ static struct verdict *find_or_make(const struct group *g, const struct ours *o)
 	log_debug("verdict key %016" PRIx64 "%016" PRIx64 " (%s): %s", key.hash[0], key.hash[1],
 		  state_name[e->v.state], text);
 	return &e->v;
+}
+
+static void forget_known(void)
+{
+	struct known *k, *next;
+
+	HASH_ITER(hh, store.known, k, next)
+	{
+		HASH_DEL(store.known, k);
+		free(k);
+	}
 }
 
 struct verdict *verdict_of(const struct group *g, const struct ours *o)
@@ -184,6 +204,8 @@ struct verdict *verdict_of(const struct group *g, const struct ours *o)
 		v = k->v;
 	} else {
 		v = find_or_make(g, o);
+		if (HASH_COUNT(store.known) >= KNOWN_MAX)
+			forget_known();
 		k = v ? calloc(1, sizeof(*k)) : NULL;
 		if (k) {
 			k->fingerprint = fp;
@@ -241,6 +263,23 @@ void verdict_planned(struct verdict *v, const struct group *g)
 	pthread_mutex_unlock(&store.lock);
 }
 
+/* Writes it down for other processes, as it is by then: the last to write knows all that happened.
+ * Nobody who only looks for a verdict waits for the disk. */
+static void keep(struct verdict *v)
+{
+	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+	struct cache_record r;
+	bool any;
+
+	pthread_mutex_lock(&turn);
+	pthread_mutex_lock(&store.lock);
+	any = verdict_record(v, &r);
+	pthread_mutex_unlock(&store.lock);
+	if (any)
+		cache_put(&r);
+	pthread_mutex_unlock(&turn);
+}
+
 void verdict_probed(struct verdict *v, const char *answer)
 {
 	char candidate[CACHE_CANDIDATE_MAX];
@@ -259,31 +298,33 @@ void verdict_probed(struct verdict *v, const char *answer)
 	if (slower && process.config.opt.profile && !process.config.opt.times &&
 	    v->nslower < VERDICT_SLOWER)
 		v->slower[v->nslower++] = v->rows;
-	if (process.config.opt.live_checks) {
-		set_state(v, VERDICT_CHECKING);
-	} else {
-		set_state(v, VERDICT_USABLE);
-		verdict_keep(v, CACHE_VERDICT);
-	}
+	set_state(v, process.config.opt.live_checks ? VERDICT_CHECKING : VERDICT_USABLE);
 	pthread_mutex_unlock(&store.lock);
+	if (!process.config.opt.live_checks)
+		keep(v);
 	log_info("%s: the probe found %s%s", v->detail, candidate,
 		 slower ? ", which is slower than the program's own kernels at that shape" : "");
 }
 
-void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep)
+void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool tell)
 {
 	pthread_mutex_lock(&store.lock);
 	v->why = why;
 	snprintf(v->detail, sizeof(v->detail), "%s", detail);
+	v->known_bad |= tell;
 	set_state(v, VERDICT_REJECTED);
-	if (keep)
-		verdict_keep(v, CACHE_REJECT);
 	pthread_mutex_unlock(&store.lock);
+	for (unsigned i = 0; i < v->nmember; i++) /* behind the state: see judge_vet */
+		verdict_unvet(v->site[i], v->image_of[i]);
+	if (tell)
+		keep(v);
 	log_info("%s not used: %s (%s)", v->pattern->name, reason_word(why), detail);
 }
 
 void verdict_checked(struct verdict *v, int64_t rows, bool same)
 {
+	bool news = false;
+
 	if (!same && verdict_state(v) == VERDICT_REJECTED)
 		return; /* and that was said */
 	if (!same) {
@@ -299,8 +340,7 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 		v->due = 0;
 	v->unchecked = 0;
 	if (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE) {
-		bool news = rows > v->rows || v->state == VERDICT_CHECKING;
-
+		news = rows > v->rows || v->state == VERDICT_CHECKING;
 		if (rows > v->rows) {
 			__atomic_store_n(&v->rows, rows, __ATOMIC_RELEASE);
 			__atomic_add_fetch(&changes_now, 1, __ATOMIC_RELEASE);
@@ -308,22 +348,24 @@ void verdict_checked(struct verdict *v, int64_t rows, bool same)
 		if (v->state == VERDICT_CHECKING &&
 		    ++v->passed >= (unsigned long)process.config.opt.live_checks)
 			set_state(v, VERDICT_USABLE);
-		if (news)
-			verdict_keep(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
 	}
 	pthread_mutex_unlock(&store.lock);
+	if (news)
+		keep(v);
 }
 
 void verdict_wants(struct verdict *v, int64_t rows)
 {
+	bool note = false;
+
 	pthread_mutex_lock(&store.lock);
 	if (rows > v->rows)
 		v->due = rows;
-	if (!v->noted && (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE)) {
-		v->noted = true;
-		verdict_keep(v, v->state == VERDICT_USABLE ? CACHE_VERDICT : CACHE_PROBED);
-	}
+	if (!v->noted && (v->state == VERDICT_CHECKING || v->state == VERDICT_USABLE))
+		note = v->noted = true;
 	pthread_mutex_unlock(&store.lock);
+	if (note)
+		keep(v);
 }
 
 void verdict_mark(struct verdict *v)

@@ -14,6 +14,7 @@
 #include "matcher/key.h"
 #include "shim/cache.h"
 #include "shim/cache_choice.h"
+#include "shim/images.h"
 #include "shim/ours.h"
 
 enum verdict_state {
@@ -31,12 +32,15 @@ struct standin_form; /* standin_pattern.c */
 
 struct verdict {
 	struct key key;
-	uint64_t site[GROUP_MAX_MEMBERS]; /* key_site of each member */
+	uint64_t site[GROUP_MAX_MEMBERS];     /* key_site of each member */
+	uint64_t image_of[GROUP_MAX_MEMBERS]; /* its kernel's: the hash's first half */
+	uint64_t vetted;                      /* 1 + verdict_unvetted() when the members were */
 	const struct pattern *pattern;
 	unsigned nmember;
 	int64_t cols;
 	int state;                  /* enum verdict_state, atomic */
 	enum reason why;            /* REJECTED */
+	bool known_bad;             /* and other processes are to know */
 	int64_t rows;               /* largest number of rows proven; atomic */
 	struct candidate candidate; /* from CHECKING on; of a pattern's group */
 	struct choice choice;       /* which kernel with its arithmetic stands in */
@@ -59,9 +63,11 @@ struct verdict {
 		unchecked; /* times it was used since the last live check; a graph counts as one */
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
 	unsigned passed;   /* CHECKING: live checks passed, in earlier processes too */
-	bool noted;        /* verdict_wants has left its note for later processes */
-	unsigned wanted;   /* times a group of it was met while PROBING; atomic */
-	unsigned met;      /* of a chain on streams: times it was met while NEW */
+	unsigned cuts,
+		put_off; /* checks of more rows that had no memory for all; so many come first */
+	bool noted;      /* verdict_wants has left its note for later processes */
+	unsigned wanted; /* times a group of it was met while PROBING; atomic */
+	unsigned met;    /* of a chain on streams: times it was met while NEW */
 	unsigned seen,
 		gap; /* the site's `begins` when it was last seen, and since the time before */
 	bool marked; /* the crash marker is on disk */
@@ -92,7 +98,8 @@ enum foreseen {
 enum foreseen verdict_foreseen(void);
 
 /* The verdict of a complete, legal group in a context; made on first sight, from the cache if it
- * has the key. NULL if out of memory or if an image's bytes cannot be had. */
+ * has the key. NULL if out of memory, if an image's bytes cannot be had, or if there are too many.
+ */
 struct verdict *verdict_of(const struct group *g, const struct ours *o);
 
 /* Does the profile say that the fused kernel is slower with so many rows? */
@@ -111,7 +118,7 @@ int verdict_parse(struct verdict *v, const char *text);
 
 /* Results. Each also writes the cache. */
 void verdict_probed(struct verdict *v, const char *answer /* CANDIDATE [slower] */);
-void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool keep);
+void verdict_reject(struct verdict *v, enum reason why, const char *detail, bool tell);
 void verdict_checked(struct verdict *v, int64_t rows, bool same);
 
 /*
@@ -144,16 +151,30 @@ struct site {
 	 * no such site. Of the first member of such a chain, who was blamed. */
 	uint64_t not_after;
 	struct site *blamed;
-	bool vetted;     /* a usable verdict covers this launch: its extents were probed */
 	unsigned misses; /* held launches in a row that were sent on unfused */
 	unsigned skip;   /* do not hold the next so many */
 };
 /* The site's record, made if missing; NULL if out of memory. Fields are the window's to change,
  * racily: they are hints. */
 struct site *verdict_site(uint64_t hash);
+/* The same for what the disk knows, which leaves room for others. */
+struct site *verdict_site_early(uint64_t hash);
 /* The site's record, or NULL where there is none: most decoded launches begin nothing, and those
  * whose arguments change each time (a position) would fill the table. */
 struct site *verdict_site_find(uint64_t hash);
+
+/*
+ * Launches that others may cross: a usable verdict, of this process or on disk, covers them, so
+ * their extents were probed. Not by site alone, which another build of the program or another
+ * module may have, too, but with the image of the kernel (the first half of its hash). Where there
+ * is evidence of that site, an image that was not hashed yet is.
+ */
+bool verdict_vet(uint64_t site, uint64_t image);       /* true: it is news */
+void verdict_vet_early(uint64_t site, uint64_t image); /* what the disk knows */
+void verdict_unvet(uint64_t site, uint64_t image);
+bool verdict_vetted(uint64_t site, struct image *from);
+/* Counts those that are so no more: what was decided by them does not hold. */
+uint64_t verdict_unvetted(void);
 
 /* For reports. Strings are valid during the call. */
 struct verdict_info {

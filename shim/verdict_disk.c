@@ -44,17 +44,17 @@ static void load_record(void *arg, const struct cache_record *r)
 	HASH_ADD(hh, disk.cached, r.key, sizeof(c->r.key), c);
 	if (r->kind != CACHE_REJECT && !disk.foreseen)
 		disk.foreseen = FORESEEN_USE;
-	for (unsigned i = 0; r->kind == CACHE_VERDICT && i < GROUP_MAX_MEMBERS && r->site[i]; i++) {
-		struct site *s = verdict_site(r->site[i]);
+	/* Of a chain maybe without a probe: the verdict says so, when it is met. */
+	if (r->kind == CACHE_VERDICT && r->site[0] && !cache_of_chain(r)) {
+		struct site *s = verdict_site_early(r->site[0]);
 
-		if (!s || cache_of_chain(r)) /* maybe without a probe: the verdict says so */
-			continue;
-		s->vetted = true;
-		if (i == 0)
+		if (s)
 			s->expected = true;
+		for (unsigned i = 0; i < GROUP_MAX_MEMBERS && r->site[i]; i++)
+			verdict_vet_early(r->site[i], r->image[i]);
 	}
 	if ((r->kind == CACHE_PROBED || r->due > r->rows) && r->kind != CACHE_REJECT) {
-		struct site *s = verdict_site(r->site[0]);
+		struct site *s = verdict_site_early(r->site[0]);
 
 		disk.foreseen = FORESEEN_CHECKS;
 		/* A chain is held when it is checked: which one it is shows by then. */
@@ -88,6 +88,7 @@ static void load_crash(void *arg, struct key key)
 
 	if (cache_find(key, &old)) {
 		memcpy(r.site, old.site, sizeof(r.site));
+		memcpy(r.image, old.image, sizeof(r.image));
 		memcpy(r.candidate, old.candidate, sizeof(r.candidate));
 	}
 	snprintf(r.detail, sizeof(r.detail), "a process ended during the first use");
@@ -154,25 +155,31 @@ static void adopt_profile(struct verdict *v)
 	v->nslower = p->n;
 }
 
-void verdict_keep(const struct verdict *v, enum cache_kind kind)
+bool verdict_record(const struct verdict *v, struct cache_record *r)
 {
-	struct cache_record r = {.key = v->key,
-				 .kind = kind,
-				 .rows = v->rows,
-				 .due = v->due > v->rows ? v->due : 0,
-				 .passed = v->passed,
-				 .at = v->seen};
+	const int state = v->state;
 
-	memcpy(r.site, v->site, sizeof(r.site));
-	if (kind == CACHE_REJECT)
-		r.why = v->why;
+	if (state < VERDICT_CHECKING || (state == VERDICT_REJECTED && !v->known_bad))
+		return false;
+	*r = (struct cache_record){.key = v->key,
+				   .kind = state == VERDICT_REJECTED ? CACHE_REJECT
+					   : state == VERDICT_USABLE ? CACHE_VERDICT
+								     : CACHE_PROBED,
+				   .rows = v->rows,
+				   .due = v->due > v->rows ? v->due : 0,
+				   .passed = v->passed,
+				   .at = v->seen};
+	memcpy(r->site, v->site, sizeof(r->site));
+	memcpy(r->image, v->image_of, sizeof(r->image));
+	if (state == VERDICT_REJECTED)
+		r->why = v->why;
 	else
-		verdict_said(v, r.candidate);
-	snprintf(r.detail, sizeof(r.detail), "%s", v->detail);
-	for (char *p = r.detail; *p; p++)
+		verdict_said(v, r->candidate);
+	snprintf(r->detail, sizeof(r->detail), "%s", v->detail);
+	for (char *p = r->detail; *p; p++)
 		if (*p == '\n')
 			*p = ' ';
-	cache_put(&r);
+	return true;
 }
 
 void verdict_adopt(struct verdict *v)

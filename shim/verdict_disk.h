@@ -9,7 +9,7 @@
 /* Fills in state, candidate, rows and the like of a new verdict, from what was read when the
  * process began. */
 void verdict_adopt(struct verdict *v);
-/* Writes it down for other processes. */
-void verdict_keep(const struct verdict *v, enum cache_kind kind);
+/* What other processes are to know of it: false if nothing. */
+bool verdict_record(const struct verdict *v, struct cache_record *r);
 
 #endif

@@ -166,6 +166,10 @@ bool window_free_async(CUdeviceptr ptr, CUstream stream, bool ptsz, CUresult *er
 		return false;
 	}
 	pthread_mutex_lock(&w->lock);
+	if (!w->used) { /* another thread destroys the stream just now */
+		pthread_mutex_unlock(&w->lock);
+		return false;
+	}
 	window_settle(w);
 	if (w->pending) {
 		*err = w->pending;

@@ -99,6 +99,20 @@ static void drain_but(struct window *w, uint64_t index)
 			window_submit(w, &out.flush[i], 1);
 }
 
+/* What is held, and what is remembered, was let by others by what does not hold any more. */
+static void doubt(struct window *w)
+{
+	const uint64_t now = window_doubts();
+	CUresult r;
+
+	if (w->doubts == now)
+		return;
+	w->doubts = now;
+	r = window_flush(w, REASON_BARRIER);
+	w->pending = w->pending ? w->pending : r;
+	window_forget_all(w);
+}
+
 CUresult window_launch(const struct own_launch *own, struct launch *l, const struct op *op)
 {
 	CUstream stream = own->stream;
@@ -133,7 +147,12 @@ CUresult window_launch(const struct own_launch *own, struct launch *l, const str
 		elsewhere(w, o, l, op);
 	window_flush_related(o, w, w->kind);
 	pthread_mutex_lock(&w->lock);
+	if (!w->used) { /* another thread destroys the stream or its context just now */
+		pthread_mutex_unlock(&w->lock);
+		return own->send(own);
+	}
 	window_stray(w);
+	doubt(w);
 	if (w->pending) {
 		r = w->pending;
 		w->pending = CUDA_SUCCESS;

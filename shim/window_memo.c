@@ -269,7 +269,7 @@ static bool recall(struct window *w, const struct own_launch *own, const struct 
 	struct memo *m = w->memo;
 	struct entry *e;
 
-	if (!w->used || w->pending || !m || !window_holding(w) ||
+	if (!w->used || w->pending || !m || w->doubts != window_doubts() || !window_holding(w) ||
 	    process.config.opt.verify == VERIFY_ALWAYS)
 		return false;
 	e = m->at ? memo_find(&m->at->behind, l) : NULL;

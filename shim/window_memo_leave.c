@@ -32,7 +32,7 @@ static bool show(struct window *w)
 		struct member m = {.launch = w->memo->run[i]};
 		const struct member *one = &m;
 		struct seq_out out;
-		CUresult r;
+		CUresult r, f;
 
 		m.launch.context = w->ours->generation;
 		m.launch.stream = (uint64_t)(uintptr_t)w->stream;
@@ -42,12 +42,16 @@ static bool show(struct window *w)
 		w->finish_check = false;
 		seq_launch(w->seq, &m.launch, &m.op, &out);
 		r = window_chains(w, &out);
-		if (!r)
-			r = window_submit(w, out.flush, out.nflush);
-		if (!r && out.act == SEQ_FUSE) /* its earlier members are the planner's no longer */
-			r = window_submit(w, out.group->member, group_size(out.group) - 1u);
-		if (!r && out.act != SEQ_HOLD)
-			r = window_submit(w, &one, 1);
+		f = window_submit(w, out.flush, out.nflush);
+		r = r ? r : f;
+		if (out.act == SEQ_FUSE) { /* its earlier members are the planner's no longer */
+			f = window_submit(w, out.group->member, group_size(out.group) - 1u);
+			r = r ? r : f;
+		}
+		if (out.act != SEQ_HOLD) {
+			f = window_submit(w, &one, 1);
+			r = r ? r : f;
+		}
 		w->pending = w->pending ? w->pending : r;
 		w->want_check = false;
 		all &= !r && out.act == SEQ_HOLD && !out.nflush && !out.nchain;

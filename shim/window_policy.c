@@ -58,6 +58,11 @@ bool window_holding(const struct window *w)
 	       !__atomic_load_n(&window_captures, __ATOMIC_ACQUIRE) && process.on && control_on();
 }
 
+uint64_t window_doubts(void)
+{
+	return verdict_unvetted() + memory_aliased();
+}
+
 bool window_may_recall(const struct window *w, const struct site *s)
 {
 	return window_holding(w) && s->expected && !s->skip && !s->open &&
@@ -78,18 +83,27 @@ void window_seen(struct site *s, struct verdict *v)
 		s->open = v;
 }
 
+/* Others pass it by their addresses: it shall have no memory that shows at another one, too. */
+static bool at_one_address(const struct window *w, const struct op *op)
+{
+	for (unsigned i = 0; i < op->noperand && memory_aliased(); i++)
+		if (memory_check(operand_range(&op->operand[i]), w->ours->device, 1))
+			return false;
+	return true;
+}
+
 static bool may_hold(void *arg, const struct member *m, const struct pattern *p, uint8_t node)
 {
 	struct window *w = arg;
 	struct site *s;
 
-	if (!window_holding(w))
+	if (!window_holding(w) || !at_one_address(w, &m->op))
 		return false;
 	if (p->nnode == 0)
 		return shape_proven(&m->launch) && window_chain_hold(w, m, node);
 	if (node)
 		return shape_proven(&m->launch);
-	s = verdict_site(key_noted(&m->launch, &m->op));
+	s = verdict_site_find(key_noted(&m->launch, &m->op));
 	if (!s)
 		return false;
 	s->begins++;
@@ -133,6 +147,18 @@ static void drop_check(struct window *w, const struct group *g, struct site *s)
 	window_leave(pushed);
 }
 
+/* Where the group began. Those are not remembered of which nothing may ever come: where parameters
+ * are others each time, each launch has its own. */
+static struct site *site_of(const struct group *g, int state)
+{
+	const uint64_t hash = key_noted(&g->member[0]->launch, &g->member[0]->op);
+	struct site *s = state == VERDICT_NEW ? verdict_site_find(hash) : verdict_site(hash);
+
+	if (s && !s->begins) /* it did, once */
+		s->begins = 1;
+	return s;
+}
+
 static enum reason verdict(void *arg, struct group *g, bool all_held)
 {
 	struct window *w = arg;
@@ -151,8 +177,8 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 	why = judge(g, w->ours, &v);
 	if (!v)
 		return why;
-	s = verdict_site(key_noted(&g->member[0]->launch, &g->member[0]->op));
 	state = verdict_state(v);
+	s = site_of(g, state);
 	slower = verdict_slower(v, g->rows);
 	if (s) {
 		s->expected = !slower && (state == VERDICT_USABLE ||
@@ -177,14 +203,19 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	}
 	if (g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
+		const unsigned later = __atomic_load_n(&v->put_off, __ATOMIC_RELAXED);
+
+		if (later) { /* memory for a whole check may come, or may not */
+			__atomic_store_n(&v->put_off, later - 1, __ATOMIC_RELAXED);
+			return REASON_NO_VERDICT;
+		}
 		verdict_wants(v, g->rows);
 		if (s && !s->open)
 			s->open = v;
 		return REASON_NO_VERDICT;
 	}
 	w->verdict = v;
-	if (s && !s->vetted)
-		judge_vet(v);
+	judge_vet(v);
 	return REASON_NONE;
 }
 

@@ -33,6 +33,7 @@ struct window {
 	struct check check;           /* live check under way */
 	uint64_t check_index;         /* launch index of its first member */
 	struct memo *memo;            /* ways; NULL until a group was fused */
+	uint64_t doubts;              /* window_doubts() when launches were last let by */
 	unsigned nrun;                /* launches held by it, unknown to the planner */
 	unsigned fused, fused_before; /* groups: ever, and when last nothing was held */
 	/* Answers of the policy to the launch in hand. */
@@ -59,7 +60,8 @@ extern const struct seq_policy window_policy; /* .arg to be filled with the wind
  * error is returned; the caller decides whether a program's call reports it.
  */
 CUresult window_flush(struct window *w, enum reason why);
-/* Sends members in order; the first error ends it. submit: they were held in vain. */
+/* Sends members in order, all of them: the program was told of each that it was launched. The first
+ * error is returned. submit: they were held in vain. */
 CUresult window_send(struct window *w, const struct member *const *m, unsigned n);
 CUresult window_submit(struct window *w, const struct member *const *m, unsigned n);
 /* Makes the window's context current if it is not; true: window_leave has to undo that. */
@@ -77,6 +79,8 @@ bool window_may_recall(const struct window *w, const struct site *s);
 bool window_may_refuse(const struct window *w, const struct verdict *v);
 /* A group of that verdict which began at s is complete. Lock held. */
 void window_seen(struct site *s, struct verdict *v);
+/* Counts what makes it doubtful that launches may be crossed that could be up to now. */
+uint64_t window_doubts(void);
 /* May launches be held on that stream now? */
 bool window_holding(const struct window *w);
 /* The fused launch is made and counted; false: it failed, and the verdict is rejected. Lock held.

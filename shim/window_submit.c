@@ -57,7 +57,7 @@ static CUresult send(const struct window *w, const struct launch *l)
 /* A launch held in vain: hold less at that site. */
 static void missed(const struct member *m)
 {
-	struct site *s = verdict_site(key_noted(&m->launch, &m->op));
+	struct site *s = verdict_site_find(key_noted(&m->launch, &m->op));
 
 	if (s && ++s->misses >= MISSES_MAX) {
 		unsigned shift = s->misses < SKIP_SHIFT_MAX ? s->misses : SKIP_SHIFT_MAX;
@@ -68,24 +68,27 @@ static void missed(const struct member *m)
 
 CUresult window_send(struct window *w, const struct member *const *m, unsigned n)
 {
-	CUresult r = CUDA_SUCCESS;
+	CUresult first = CUDA_SUCCESS;
 	bool pushed;
 
 	if (!n)
-		return r;
+		return first;
 	pushed = window_enter(w);
-	for (unsigned i = 0; i < n && !r; i++) {
+	for (unsigned i = 0; i < n; i++) {
+		CUresult r;
+
 		if (times_on)
 			times_before();
 		r = send(w, &m[i]->launch);
 		if (times_on)
 			times_after_own(m[i]->launch.index);
+		first = first ? first : r;
 	}
 	window_leave(pushed);
-	if (r)
+	if (first)
 		log_info("a held launch failed (error %d); the next call on its stream reports it",
-			 r);
-	return r;
+			 first);
+	return first;
 }
 
 CUresult window_submit(struct window *w, const struct member *const *m, unsigned n)

@@ -66,7 +66,7 @@ done
 cp "$out"/scan/*.cubin "$out"/scan/*.fatbin "$out/purity/"
 # As cache.c writes them, without their checksums.
 cat >"$out/cache/verdicts" <<'EOF'
-af2 0123456789abcdef0123456789abcdef 1f,2e,0,0 verdict none 4096 0 0 0 t256.s.desc some detail 
+af2 0123456789abcdef0123456789abcdef 1f:9a,2e,0:0,0 verdict none 4096 0 0 0 t256.s.desc some detail 
 af2 0123456789abcdef0123456789abcdee 1f reject not-exact 0 0 0 0 - - 
 !af2 no checksum
 EOF

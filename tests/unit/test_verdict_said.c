@@ -85,22 +85,26 @@ static void test_a_long_chain_in_the_cache(void **arg)
 	struct cache_record r = {.key = {{1, 2}}, .kind = CACHE_VERDICT, .rows = INT64_MAX}, back;
 
 	for (unsigned i = 0; i < GROUP_MAX_MEMBERS; i++)
-		r.site[i] = UINT64_MAX - i;
+		r.site[i] = r.image[i] = UINT64_MAX - i;
 	verdict_said(&v, r.candidate);
 	memset(r.detail, 'x', sizeof(r.detail) - 1);
 	assert_int_equal(cache_put(&r), 0);
 	assert_true(cache_find(r.key, &back));
 	assert_memory_equal(back.site, r.site, sizeof(r.site));
+	assert_memory_equal(back.image, r.image, sizeof(r.image));
 	assert_string_equal(back.candidate, r.candidate);
 	assert_true(cache_of_chain(&back));
 	assert_int_equal(back.rows, r.rows);
 
-	r = (struct cache_record){.key = {{3, 4}}, .kind = CACHE_VERDICT, .site = {5, 6}};
+	r = (struct cache_record){
+		.key = {{3, 4}}, .kind = CACHE_VERDICT, .site = {5, 6}, .image = {7}};
 	strcpy(r.candidate, "t256.s.desc");
 	assert_int_equal(cache_put(&r), 0);
 	assert_true(cache_find(r.key, &back));
 	assert_int_equal(back.site[1], 6);
 	assert_int_equal(back.site[2], 0);
+	assert_int_equal(back.image[0], 7);
+	assert_int_equal(back.image[1], 0);
 	assert_false(cache_of_chain(&back));
 }
 
