@@ -235,16 +235,21 @@ static void random_table(void **state)
 static void mapped(void **state)
 {
 	const CUmemGenericAllocationHandle a = 100, b = 101, c = 102;
+	const uint64_t before = memory_aliased();
 
 	/* ASYNC's addresses stand for device memory that the driver knows. */
 	mappings_add(a, span(ASYNC, 0x100));
 	mappings_add(b, span(ASYNC + 0x100, 0x100));
 	assert_int_equal(check(ASYNC, 0x200), REASON_NONE);
+	assert_int_equal(memory_aliased(), before);
 	mappings_add(a, span(ASYNC + 0x200, 0x100)); /* the same memory twice */
+	assert_int_equal(memory_aliased(), before + 2);
 	assert_int_equal(check(ASYNC, 4), REASON_NOT_DEVICE_MEMORY);
 	assert_int_equal(check(ASYNC + 0x200, 4), REASON_NOT_DEVICE_MEMORY);
 	assert_int_equal(check(ASYNC + 0x100, 4), REASON_NONE);
 	mappings_flag(b, MEMORY_SHARED);
+	mappings_flag(a, MEMORY_ALIASED); /* known already */
+	assert_int_equal(memory_aliased(), before + 2);
 	assert_int_equal(check(ASYNC + 0x100, 4), REASON_NOT_DEVICE_MEMORY);
 	mappings_flag(c, MEMORY_SHARED | MEMORY_ALIASED); /* exported before it is mapped */
 	mappings_add(c, span(ASYNC + 0x300, 0x100));
