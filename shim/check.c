@@ -12,8 +12,6 @@
 #include "shim/times.h"
 #include "shim/worker.h"
 
-enum { CUTS_MAX = 12 };
-
 static bool send(CUstream stream, const struct standin *s)
 {
 	if (standin_send(s, stream))
@@ -35,7 +33,6 @@ struct queue {
 	CUstream stream;
 	const struct group *group; /* with check_run */
 	struct verdict *verdict;
-	int64_t rows; /* that the candidate was run on */
 };
 
 static bool queue_copy(void *arg, uint64_t to, uint64_t from, uint64_t bytes)
@@ -64,10 +61,8 @@ static bool queue_launch(void *arg, const struct standin *s)
 
 static bool queue_candidate(void *arg, const struct standin *s, int64_t rows)
 {
-	struct queue *q = arg;
+	const struct queue *q = arg;
 	bool ok;
-
-	q->rows = rows;
 
 	if (times_on)
 		times_before();
@@ -228,15 +223,9 @@ void check_run(struct check *c, const struct ours *o, CUstream stream, const str
 	       struct verdict *v)
 {
 	struct queue q = {.ours = o, .stream = stream, .group = g, .verdict = v};
-	const bool ok = check_body(c, g, v, o, &queue_sink, &q);
-	/* What is proven is what was compared. A chain has its part where nothing hangs on rows. */
-	const int64_t rows = !ok ? 0 : g->row ? g->rows : q.rows;
+	bool ok = check_body(c, g, v, o, &queue_sink, &q);
 
-	if (ok && rows < g->rows && g->rows > v->rows) {
-		v->cuts += v->cuts < CUTS_MAX;
-		__atomic_store_n(&v->put_off, 1u << v->cuts, __ATOMIC_RELAXED);
-	}
-	publish(c, o, stream, ok ? v : NULL, rows);
+	publish(c, o, stream, ok ? v : NULL, ok ? g->rows : 0);
 }
 
 void check_cancel(struct check *c, const struct ours *o, CUstream stream)

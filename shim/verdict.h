@@ -63,11 +63,9 @@ struct verdict {
 		unchecked; /* times it was used since the last live check; a graph counts as one */
 	int64_t due;       /* rows beyond the proven ones that want a live check; 0: none */
 	unsigned passed;   /* CHECKING: live checks passed, in earlier processes too */
-	unsigned cuts,
-		put_off; /* checks of more rows that had no memory for all; so many come first */
-	bool noted;      /* verdict_wants has left its note for later processes */
-	unsigned wanted; /* times a group of it was met while PROBING; atomic */
-	unsigned met;    /* of a chain on streams: times it was met while NEW */
+	bool noted;        /* verdict_wants has left its note for later processes */
+	unsigned wanted;   /* times a group of it was met while PROBING; atomic */
+	unsigned met;      /* of a chain on streams: times it was met while NEW */
 	unsigned seen,
 		gap; /* the site's `begins` when it was last seen, and since the time before */
 	bool marked; /* the crash marker is on disk */

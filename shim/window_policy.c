@@ -203,12 +203,6 @@ static enum reason verdict(void *arg, struct group *g, bool all_held)
 		return REASON_NO_VERDICT;
 	}
 	if (g->rows > __atomic_load_n(&v->rows, __ATOMIC_ACQUIRE)) {
-		const unsigned later = __atomic_load_n(&v->put_off, __ATOMIC_RELAXED);
-
-		if (later) { /* memory for a whole check may come, or may not */
-			__atomic_store_n(&v->put_off, later - 1, __ATOMIC_RELAXED);
-			return REASON_NO_VERDICT;
-		}
 		verdict_wants(v, g->rows);
 		if (s && !s->open)
 			s->open = v;
