@@ -29,6 +29,9 @@ void hook_query_stream(unsigned call, CUstream stream, bool ptsz);
 /* Before a call that may touch any graph of the program's: settles all loans (graph_loan.h). */
 void hook_loans(void);
 
+/* The context was destroyed, and captures on its streams with it. (hook_stream.c) */
+void hook_captures_gone(CUcontext ctx);
+
 /* A call answered `r` for want of device memory: gives back what live checks and side execs hold.
  * True: try again. */
 bool hook_retry(CUresult r);

@@ -48,6 +48,7 @@ static CUresult gone(CUcontext ctx, CUresult r)
 {
 	if (!r && ctx && guard_enter()) {
 		check_context_gone(ctx);
+		hook_captures_gone(ctx);
 		guard_leave();
 	}
 	return r;

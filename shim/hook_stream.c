@@ -17,19 +17,34 @@ enum { CAPTURES_MAX = 256 };
 static struct {
 	pthread_mutex_t lock;
 	CUstream stream[CAPTURES_MAX]; /* origin streams of captures under way */
+	CUcontext ctx[CAPTURES_MAX];   /* current when they began */
 	unsigned n;
 	bool overflow; /* more than the table holds: nothing is held again in this process */
 } captures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void capture_add(CUstream s)
 {
+	CUcontext ctx = NULL;
+
+	real.cuCtxGetCurrent(&ctx); /* to ask a stream may spoil what it captures */
 	pthread_mutex_lock(&captures.lock);
-	if (captures.n < CAPTURES_MAX)
+	if (captures.n < CAPTURES_MAX) {
+		captures.ctx[captures.n] = ctx;
 		captures.stream[captures.n++] = s;
-	else
+	} else {
 		captures.overflow = true;
+	}
 	__atomic_store_n(&window_captures, captures.n + captures.overflow, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&captures.lock);
+}
+
+/* Lock held. */
+static void take_out(unsigned i)
+{
+	captures.n--;
+	captures.stream[i] = captures.stream[captures.n];
+	captures.ctx[i] = captures.ctx[captures.n];
+	__atomic_store_n(&window_captures, captures.n + captures.overflow, __ATOMIC_SEQ_CST);
 }
 
 static void capture_remove(CUstream s)
@@ -37,10 +52,18 @@ static void capture_remove(CUstream s)
 	pthread_mutex_lock(&captures.lock);
 	for (unsigned i = 0; i < captures.n; i++)
 		if (captures.stream[i] == s) {
-			captures.stream[i] = captures.stream[--captures.n];
+			take_out(i);
 			break;
 		}
-	__atomic_store_n(&window_captures, captures.n + captures.overflow, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&captures.lock);
+}
+
+void hook_captures_gone(CUcontext ctx)
+{
+	pthread_mutex_lock(&captures.lock);
+	for (unsigned i = captures.n; i-- > 0;)
+		if (captures.ctx[i] == ctx)
+			take_out(i);
 	pthread_mutex_unlock(&captures.lock);
 }
 

@@ -474,6 +474,26 @@ static int destroyed(work &w, int iterations)
 	return refused ? 0 : 6;
 }
 
+/* A context goes while a stream of it captures; then pairs, in the other one. */
+static int lost_capture(work &w, int iterations)
+{
+	auto current = (CUresult(*)(CUcontext *))driver("cuCtxGetCurrent");
+	auto set = (CUresult(*)(CUcontext))driver("cuCtxSetCurrent");
+	auto create = (CUresult(*)(CUcontext *, unsigned, CUdevice))driver("cuCtxCreate_v2");
+	auto destroy = (CUresult(*)(CUcontext))driver("cuCtxDestroy_v2");
+	auto stream = (CUresult(*)(CUstream *, unsigned))driver("cuStreamCreate");
+	auto begin = (CUresult(*)(CUstream, int))driver("cuStreamBeginCapture_v2");
+	CUcontext mine, other;
+	CUstream s;
+
+	if (current(&mine) || create(&other, 0, 0) || stream(&s, CU_STREAM_NON_BLOCKING) ||
+	    begin(s, CU_STREAM_CAPTURE_MODE_RELAXED) || destroy(other) || set(mine))
+		return 6;
+	for (int i = 0; i < iterations; i++)
+		plain(w, i);
+	return 0;
+}
+
 /* A capture that begins on the per-thread stream by one name and ends by the other; then pairs. */
 static int thread_capture(work &w, int iterations)
 {
@@ -638,6 +658,8 @@ int main(int argc, char **argv)
 		ret = refused(w, iterations);
 	if (!strcmp(mode, "destroyed"))
 		ret = destroyed(w, iterations);
+	if (!strcmp(mode, "lost_capture"))
+		ret = lost_capture(w, iterations);
 	if (!strcmp(mode, "thread_capture"))
 		ret = thread_capture(w, iterations);
 	if (!strcmp(mode, "foreign_destroy"))

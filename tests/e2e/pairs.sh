@@ -89,6 +89,7 @@ if [ "$AF_BACKEND" = soft ]; then
 	ok "destroyed: same memory" same "$plain" "$got"
 fi
 fuses thread_capture
+fuses lost_capture
 fuses foreign_destroy
 for mode in threads capture fork reset; do
 	run $mode 50
