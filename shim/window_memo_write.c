@@ -25,7 +25,7 @@ enum {
 	 * comes of it, it is followed ever more often in between, up to 2^8 times. */
 	LOOKS = 16,
 	REST_LOG = 8,
-	TIMES = 64, /* so much longer than the planner took for a known way, it has no other */
+	TIMES = 128, /* so much longer than the planner took for a known way, it has no other */
 };
 
 bool memo_time(const struct memo *m)

@@ -9,28 +9,12 @@ enum { BEFORE = 2048 }; // elements
 
 __global__ void rms_norm_wide(float *out, const float *in, const float *weight, int cols, float eps)
 {
-	__shared__ float part[32];
 	const float *row = in + (size_t)blockIdx.x * cols;
 	float *to = out + (size_t)blockIdx.x * cols;
-	float sum = 0.0f;
+	const float scale = scale_of(row, cols, eps);
 
-	for (int i = threadIdx.x; i < cols; i += blockDim.x)
-		sum += row[i] * row[i];
-	for (int d = 16; d > 0; d /= 2)
-		sum += __shfl_down_sync(0xffffffffu, sum, d);
-	if (threadIdx.x % 32 == 0)
-		part[threadIdx.x / 32] = sum;
-	__syncthreads();
-	if (threadIdx.x < 32) {
-		sum = threadIdx.x < (blockDim.x + 31) / 32 ? part[threadIdx.x] : 0.0f;
-		for (int d = 16; d > 0; d /= 2)
-			sum += __shfl_down_sync(0xffffffffu, sum, d);
-		if (threadIdx.x == 0)
-			part[0] = rsqrtf(sum / cols + eps);
-	}
-	__syncthreads();
 	for (int i = threadIdx.x; i < cols; i += blockDim.x) {
-		to[i] = row[i] * part[0] * weight[i];
+		to[i] = row[i] * scale * weight[i];
 #ifdef CROSSINGS_SECOND
 		to[i - BEFORE] = 0.0f; // which no signature says
 #endif

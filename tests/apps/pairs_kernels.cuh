@@ -10,10 +10,10 @@ __global__ void add_rows(float *out, const float *a, const float *b, int n)
 		out[i] = a[i] + b[i];
 }
 
-__global__ void rms_norm(float *out, const float *in, const float *weight, int cols, float eps)
+// What a row is multiplied by; the same in all threads of its block.
+__device__ inline float scale_of(const float *row, int cols, float eps)
 {
 	__shared__ float part[32];
-	const float *row = in + (size_t)blockIdx.x * cols;
 	float sum = 0.0f;
 
 	for (int i = threadIdx.x; i < cols; i += blockDim.x)
@@ -31,8 +31,16 @@ __global__ void rms_norm(float *out, const float *in, const float *weight, int c
 			part[0] = rsqrtf(sum / cols + eps);
 	}
 	__syncthreads();
+	return part[0];
+}
+
+__global__ void rms_norm(float *out, const float *in, const float *weight, int cols, float eps)
+{
+	const float *row = in + (size_t)blockIdx.x * cols;
+	const float scale = scale_of(row, cols, eps);
+
 	for (int i = threadIdx.x; i < cols; i += blockDim.x)
-		out[(size_t)blockIdx.x * cols + i] = row[i] * part[0] * weight[i];
+		out[(size_t)blockIdx.x * cols + i] = row[i] * scale * weight[i];
 }
 
 // No signature knows this one.

@@ -21,6 +21,7 @@ for ((i = 0; i < 16; i++)); do
 	probes_over
 	[ "$(count patterns/add_rmsnorm/fused)" -gt 35000 ] && break
 done
+steps >/dev/null 2>"$AF_TMP/err" # nothing is left to be learnt
 sed 's/^/# /' "$AF_TMP/err"
 groups=0
 for pattern in add_rmsnorm rmsnorm rope chain; do
