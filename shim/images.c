@@ -61,15 +61,13 @@ static void own(const void *handle, const void *library, struct image *img)
 	HASH_FIND_PTR(images.owners, &handle, o);
 	if (o)
 		was = o->image;
-	if (o && !img) {
-		HASH_DEL(images.owners, o);
-		free(o);
-	} else if (o) {
+	if (o && img) {
 		o->library = library;
 		o->image = img;
-	} else if (!img) {
-		;
-	} else if ((o = calloc(1, sizeof(*o)))) {
+	} else if (o) {
+		HASH_DEL(images.owners, o);
+		free(o);
+	} else if (img && (o = calloc(1, sizeof(*o)))) {
 		*o = (struct owner){.handle = handle, .library = library, .image = img};
 		HASH_ADD_PTR(images.owners, handle, o);
 		if (!o->hh.tbl)

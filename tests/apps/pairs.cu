@@ -605,6 +605,15 @@ static int reset(work &w, int iterations)
 	return 0;
 }
 
+/* Modes that go through all iterations themselves: 0, or an exit status. */
+static const struct {
+	const char *name;
+	int (*run)(work &, int);
+} whole[] = {{"capture", capture}, {"late", late}, {"refused", refused}, {"destroyed", destroyed},
+	     {"lost_capture", lost_capture}, {"thread_capture", thread_capture},
+	     {"foreign_destroy", foreign_destroy}, {"threads", threads}, {"fork", forks},
+	     {"reset", reset}};
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "plain";
@@ -650,26 +659,9 @@ int main(int argc, char **argv)
 		}
 	if (!strcmp(mode, "spin"))
 		return spin(w);
-	if (!strcmp(mode, "capture"))
-		ret = capture(w, iterations);
-	if (!strcmp(mode, "late"))
-		ret = late(w, iterations);
-	if (!strcmp(mode, "refused"))
-		ret = refused(w, iterations);
-	if (!strcmp(mode, "destroyed"))
-		ret = destroyed(w, iterations);
-	if (!strcmp(mode, "lost_capture"))
-		ret = lost_capture(w, iterations);
-	if (!strcmp(mode, "thread_capture"))
-		ret = thread_capture(w, iterations);
-	if (!strcmp(mode, "foreign_destroy"))
-		ret = foreign_destroy(w, iterations);
-	if (!strcmp(mode, "threads"))
-		ret = threads(w, iterations);
-	if (!strcmp(mode, "fork"))
-		ret = forks(w, iterations);
-	if (!strcmp(mode, "reset"))
-		ret = reset(w, iterations);
+	for (auto &m : whole)
+		if (!strcmp(mode, m.name))
+			ret = m.run(w, iterations);
 	if (ret < 0) {
 		fprintf(stderr, "pairs: no mode \"%s\"\n", mode);
 		return 2;

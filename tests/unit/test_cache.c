@@ -4,32 +4,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "shim/cache.h"
+#include "tests/unit/own_cache.h"
 
 enum { LIMIT = 4 << 20, RECORDS = 2400 /* of 2.6 KiB */ };
-
-static char dir[256];
-
-static int setup(void **arg)
-{
-	snprintf(dir, sizeof(dir), "%s/autofuse-cache-XXXXXX",
-		 getenv("AF_TMP") ? getenv("AF_TMP") : "/tmp");
-	return mkdtemp(dir) && !cache_open(dir, 1) ? 0 : -1;
-}
-
-static int teardown(void **arg)
-{
-	char command[300];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
-}
 
 static const char *path_of(const char *end)
 {
 	static char path[320];
 
-	snprintf(path, sizeof(path), "%s/verdicts-%016x%s", dir, 1, end);
+	snprintf(path, sizeof(path), "%s/verdicts-%016x%s", own_cache, 1, end);
 	return path;
 }
 
@@ -117,9 +100,10 @@ static void test_left_file(void **arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_newest_are_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_left_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_newest_are_kept, own_cache_make,
+						own_cache_remove),
+		cmocka_unit_test_setup_teardown(test_order, own_cache_make, own_cache_remove),
+		cmocka_unit_test_setup_teardown(test_left_file, own_cache_make, own_cache_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

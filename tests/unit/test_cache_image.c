@@ -6,27 +6,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "shim/cache.h"
 #include "shim/cache_image.h"
 #include "shim/cache_nvrtc.h"
+#include "tests/unit/own_cache.h"
 
-static char dir[256];
 static const struct image_label label = {.name = "chain", .cc = 90, .nvrtc = 13000};
-
-static int setup(void **arg)
-{
-	snprintf(dir, sizeof(dir), "%s/autofuse-image-XXXXXX",
-		 getenv("AF_TMP") ? getenv("AF_TMP") : "/tmp");
-	return mkdtemp(dir) && !cache_open(dir, 1) ? 0 : -1;
-}
-
-static int teardown(void **arg)
-{
-	char command[300];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
-}
 
 static struct image_key key_of(unsigned n)
 {
@@ -41,7 +25,7 @@ static void path_of(char *path, unsigned n)
 {
 	struct image_key k = key_of(n);
 
-	snprintf(path, 400, "%s/image-%016llx%016llx", dir, (unsigned long long)k.hash[0],
+	snprintf(path, 400, "%s/image-%016llx%016llx", own_cache, (unsigned long long)k.hash[0],
 		 (unsigned long long)k.hash[1]);
 }
 
@@ -172,7 +156,7 @@ static void bounded(void **arg)
 	size_t bytes = 0;
 	char rm[300];
 
-	snprintf(rm, sizeof(rm), "rm -f %s/image-*", dir);
+	snprintf(rm, sizeof(rm), "rm -f %s/image-*", own_cache);
 	assert_int_equal(system(rm), 0);
 
 	for (unsigned i = 10; i < 14; i++) {
@@ -253,7 +237,7 @@ static void one_at_a_time(void **arg)
 	char path[400];
 	int status;
 
-	snprintf(path, sizeof(path), "%s/inside", dir);
+	snprintf(path, sizeof(path), "%s/inside", own_cache);
 	for (unsigned p = 0; p < PROCESSES; p++)
 		if (!fork()) {
 			int bad = 0;
@@ -293,7 +277,7 @@ static void noted(void **arg)
 	char path[300];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/libnvrtc.so.13", dir);
+	snprintf(path, sizeof(path), "%s/libnvrtc.so.13", own_cache);
 	f = fopen(path, "w");
 	fputs("a library", f);
 	fclose(f);
@@ -321,5 +305,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, own_cache_make, own_cache_remove);
 }

@@ -503,7 +503,7 @@ static void test_picks(void **arg)
 	assert_int_equal(row_pick_unpack(UINT64_MAX, &p), -1);
 }
 
-static double same_from(const void *p, enum dtype t)
+static double number_at(const void *p, enum dtype t)
 {
 	return t == DT_f32 ? *(const float *)p : *(const double *)p;
 }
@@ -540,7 +540,7 @@ static void test_conversions(void **arg)
 		assert_true(row_interp(&r, 1));
 		memcpy(&is, out, dtype_bytes(row[i].to));
 		if (memcmp(&is, &row[i].is, dtype_bytes(row[i].to)))
-			fail_msg("%g as %s is %lld", same_from(in, row[i].from),
+			fail_msg("%g as %s is %lld", number_at(in, row[i].from),
 				 dtype_name(row[i].to), (long long)is);
 	}
 }

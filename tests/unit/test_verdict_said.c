@@ -2,23 +2,7 @@
 #include "unit.h"
 
 #include "shim/verdict.h"
-
-static char dir[256];
-
-static int setup(void **arg)
-{
-	snprintf(dir, sizeof(dir), "%s/autofuse-said-XXXXXX",
-		 getenv("AF_TMP") ? getenv("AF_TMP") : "/tmp");
-	return mkdtemp(dir) && !cache_open(dir, 1) ? 0 : -1;
-}
-
-static int teardown(void **arg)
-{
-	char command[300];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
-}
+#include "tests/unit/own_cache.h"
 
 /* A pick with everything that has a name. */
 static uint64_t long_pick(unsigned i)
@@ -117,5 +101,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, own_cache_make, own_cache_remove);
 }
