@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Decode steps of PyTorch's on streams (families = yes), as recorded, whose kernels do nothing: how much of them is
 # remembered, what is looked at again, what looking costs at most.
+# Alone: what is looked at hangs on how long looking takes.
 . "$(dirname "$0")/lib.sh"
 app=$APPS/eager
 export AUTOFUSE_NVRTC=$AF_BUILD/softgpu AUTOFUSE_FAMILIES=yes AUTOFUSE_TORCH=2.11
